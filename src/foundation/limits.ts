@@ -172,8 +172,9 @@ export const LIMITS = {
   unreferencedMs: 24 * 60 * 60_000,
   /** Previews that a base can have. */
   previews: 100,
-  /** Change-sets that a base can have open; records and relationships, and bytes of their data, in one of them. */
+  /** Change-sets that a base can have open, and those of one token; records and relationships, and bytes of their data, in one of them. */
   changeSets: 1000,
+  changeSetsOfToken: 100,
   changeSetReviews: 1000,
   /** Of a change-set, in an answer about it. */
   reviewsShown: 20,

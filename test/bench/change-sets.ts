@@ -8,13 +8,14 @@ import { wire } from './load.ts'
 import { median } from './measure.ts'
 import { type Moment, ms } from './moments.ts'
 import { times } from './queries.ts'
-import type { Rest } from './rest.ts'
+import { type Rest, restOf } from './rest.ts'
 import { BASE, QUERIED } from './subject.ts'
 import { byStatus } from './works.ts'
 
 const OPENINGS = 30
-/** Of the 1,000 that a base may have open. */
+/** Of the 1,000 that a base may have open, 100 of one token. */
 const MANY = 990
+const OF_TOKEN = 90
 const OWN = 1000
 const MERGED = 10_000
 const BATCH = 1000
@@ -36,7 +37,7 @@ export async function changeSetMoments(rest: Rest, place: Place): Promise<Moment
       copied.moment,
       ...(await compare(`a change-set with ${number(OWN)} changes`, opened.id, true)),
       ...(await compare('the full copy', copied.id, false)),
-      await manyOpen(rest, opened.id),
+      await manyOpen(rest, place.url, opened.id),
       ...(await compare(`a change-set, ${number(MANY)} open`, opened.id, true)),
     ]
     moments.push(
@@ -146,11 +147,20 @@ const reader = ({ url, token, records }: Place) => {
 }
 
 /** Many branches, each with a change. */
-async function manyOpen(rest: Rest, kept: string): Promise<Moment> {
+async function manyOpen(rest: Rest, url: string, kept: string): Promise<Moment> {
   const { data } = await rest<{ data: Opened[] }>('GET', `/v1/${BASE}/previews?limit=200`)
   for (const { id } of data) if (id !== kept && id.includes('--p-')) await drop(rest, id)
+  const agents: Rest[] = []
+  for (let n = 0; n < MANY / OF_TOKEN; n++) {
+    const grants = [{ base: BASE, record_type: '*', environment: '*', permission: 'write' }]
+    const { token } = await rest<{ token: string }>('POST', '/v1/tokens', { name: `agent ${n}`, grants })
+    agents.push(restOf(url, token))
+  }
   const is = await elapsed(async () => {
-    for (let n = 1; n < MANY; n++) await write(rest, (await open(rest)).id, 1, n)
+    for (let n = 1; n < MANY; n++) {
+      const agent = agents[n % agents.length] ?? rest
+      await write(agent, (await open(agent)).id, 1, n)
+    }
   })
   return {
     name: `open ${number(MANY)} change-sets with a change each`,

@@ -17,15 +17,15 @@ afterAll(() => world.close())
 const FILL = `WITH made AS (
   INSERT INTO plinth.base (id, name, environment, production_base, settings, version, types_version)
   SELECT $1 || '--p' || n, 'p', 'preview', $1, '{}', 1, 1 FROM generate_series($2::int, $3::int) n RETURNING id)
-  INSERT INTO plinth.change_set (base_id, actor_name, steps) SELECT id, 'test', 1 FROM made`
+  INSERT INTO plinth.change_set (base_id, token_id, actor_name, steps) SELECT id, $4, 'test', 1 FROM made`
 
-/** A base with so many open change-sets. */
+/** A base with so many open change-sets, of no token. */
 async function newBase(base: string, open: number): Promise<string> {
   succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
-  await world.database.query(FILL, [base, 1, open])
+  await world.database.query(FILL, [base, 1, open, null])
   return base
 }
-const open = (base: string) => world.call('POST', `/v1/${base}/preview`, { copy: 'on_write' })
+const open = (base: string, call = world.call) => call('POST', `/v1/${base}/preview`, { copy: 'on_write' })
 const openIn = async (base: string) =>
   succeed(await world.call('GET', `/v1/${base}/previews?limit=1&include_total=true`)).meta.total
 /** Until so many requests wait for a lock. */
@@ -59,7 +59,7 @@ test('openers who counted before others came near the limit count again, and los
   await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))`, [base])
   const answers = times(OPENERS, () => open(base))
   await waiting(OPENERS)
-  await other.query(FILL, [base, 900, 998])
+  await other.query(FILL, [base, 900, 998, null])
   await other.end('COMMIT')
   const statuses = (await Promise.all(answers)).map(({ status }) => status)
   expect(statuses.sort()).toEqual([201, 201, 409, 409])
@@ -75,6 +75,42 @@ test('a change-set is not opened again where the base has as many as it may', as
   expect(refused.details[0]).toMatchObject({ code: 'too_many_previews', expected: 1000 })
   succeed(await world.call('DELETE', `/v1/bases/${last}`))
   expect(succeed(await world.call('POST', `/v1/${id}/reopen`, {})).change_set.status).toBe('open')
+})
+
+test('a token opens no more change-sets at once than it may, and others go on', async () => {
+  const base = await newBase('ofone', 0)
+  const { id: tokenId, call } = await world.newToken([
+    { base, permission: 'write', environment: 'preview' },
+    { base, permission: 'write', writes: 'propose' },
+  ])
+  await world.database.query(FILL, [base, 1, 49, tokenId])
+  succeed(await world.call('PUT', `/v1/${base}/record-types/deal`, {}), 201)
+  const other = await holdOpen(world.database)
+  await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))`, [base])
+  const answers = times(OPENERS, () => open(base, call))
+  await waiting(OPENERS)
+  // They have counted before these are there.
+  await other.query(FILL, [base, 50, 98, tokenId])
+  await other.end('COMMIT')
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([201, 201, 409, 409])
+  expect(await openIn(base)).toBe(100)
+  const full = { code: 'too_many_change_sets', expected: 100 }
+  // A write goes on in what is open, and opens another one beside what waits.
+  await world.database.query(`UPDATE plinth.change_set SET status = 'submitted' WHERE token_id = $1`, [
+    tokenId,
+  ])
+  const write = () => call('POST', `/v1/${base}/records/deal`, { data: {} })
+  for (const refused of [await open(base, call), await write()])
+    expect(expectFailure(refused, 'CONFLICT').details).toMatchObject([full])
+  expect(await openIn(base)).toBe(100)
+  expect(succeed(await world.call('GET', `/v1/${base}/records/deal`)).data).toEqual([])
+  succeed(await open(base), 201)
+  succeed(await world.call('POST', `/v1/${base}--p1/reviews`, { verdict: 'reject' }), 201)
+  const proposed = succeed(await write(), 201)
+  expect(proposed.change_set).toMatch(/^ofone--p-/)
+  const again = await world.call('POST', `/v1/${base}--p1/reopen`, {})
+  expect(expectFailure(again, 'CONFLICT').details).toMatchObject([full])
 })
 
 test('a merge writes over no relationship that production makes while it is checked', async () => {

@@ -68,7 +68,7 @@ export async function reopenChangeSet(scope: WriteScope, id: string): Promise<Ba
     const isOwn = row?.tokenId != null && row.tokenId === scope.actor.tokenId
     if (!isOwn) requirePermission(scope.access, 'write', productionOf(id), '*')
     if (status !== 'rejected' && status !== 'expired') throw notReopened(id, status)
-    await keepRoom(tx, productionOf(id))
+    await keepRoom(tx, productionOf(id), row?.tokenId ?? null)
     await takeStep({ ...scope, db: tx }, id, { event: 'reopened', status: 'open' })
   })
   return getBase(scope, id)

@@ -1,6 +1,8 @@
 /** Opens change-sets: previews that copy nothing. */
 import { randomInt } from 'node:crypto'
 import { anyPreviewOf, productionOf } from '../../../contract/ids.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
+import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { BASE, type Base, baseLock, toRow } from '../../configuration/bases/index.ts'
 import { stateOf, viewOf } from '../../configuration/lifecycle/fields.ts'
@@ -17,43 +19,56 @@ import { type Db, statement } from '../../storage/database/client.ts'
 import { SERIALIZATION_FAILURE } from '../../storage/database/errors.ts'
 import { exists, previewOfPreview, tooMany } from '../preview-place.ts'
 
-// How many the base `$1` has open, by their ids: `<base>--<name>`, and "." follows "-". A join was planned as if it had few.
-const OPEN_NOW = `(SELECT count(*)::int FROM plinth.change_set c
-        WHERE c.base_id >= $1 || '--' AND c.base_id < $1 || '-.' AND c.closed_at IS NULL)`
+// How many the base `$1` has open, and how many of them the token, by their ids: `<base>--<name>`, and "." follows "-". A join was planned
+// as if it had few.
+const openNow = (
+  token: string,
+) => `(SELECT count(*)::int AS open, count(*) FILTER (WHERE c.token_id = ${token})::int AS own
+        FROM plinth.change_set c WHERE c.base_id >= $1 || '--' AND c.base_id < $1 || '-.' AND c.closed_at IS NULL)`
 const ROOM = `hashtextextended('change_sets:' || $1, 0)`
+const roomOf = (token: string) => `hashtextextended('change_sets:' || $1 || ':' || ${token}, 0)`
 
-// Openers do not wait for each other, but near the limit: there is room for all who may have counted at the same moment.
-const CROWDED = LIMITS.changeSets - 100
+// Openers do not wait for each other, but near a limit: there is room for all who may have counted at the same moment.
+const CROWDED = { open: LIMITS.changeSets - 100, own: LIMITS.changeSetsOfToken - 50 }
+
+const lockRoom = (count: keyof typeof CROWDED, room: string) =>
+  `CASE WHEN o.${count} < ${CROWDED[count]} THEN pg_advisory_xact_lock_shared(${room})::text ELSE pg_advisory_xact_lock(${room})::text END`
 
 /** Locks the place of a change-set. Of its base only against changes and deletion: others open theirs meanwhile. */
 const LOCK_PLACE = statement(
   'lock_place_of_change_set',
   `SELECT pg_advisory_xact_lock_shared(${baseLock('$1')})::text, pg_advisory_xact_lock(${baseLock('$2')})::text,
-     CASE WHEN o.open < ${CROWDED} THEN pg_advisory_xact_lock_shared(${ROOM})::text ELSE pg_advisory_xact_lock(${ROOM})::text END,
-     CASE WHEN o.open < ${CROWDED} THEN ${CROWDED} ELSE ${LIMITS.changeSets} END AS most
-   FROM (SELECT ${OPEN_NOW} AS open OFFSET 0) o`,
+     ${lockRoom('open', ROOM)}, ${lockRoom('own', roomOf('$3'))},
+     CASE WHEN o.open < ${CROWDED.open} THEN ${CROWDED.open} ELSE ${LIMITS.changeSets} END AS open,
+     CASE WHEN o.own < ${CROWDED.own} THEN ${CROWDED.own} ELSE ${LIMITS.changeSetsOfToken} END AS own
+   FROM ${openNow('$3')} o`,
 )
-const LOCK_ROOM = statement('lock_room_of_change_sets', `SELECT pg_advisory_xact_lock(${ROOM})::text`)
-const COUNT_OPEN = statement('count_open_change_sets', `SELECT ${OPEN_NOW} AS open`)
+const LOCK_ROOM = statement(
+  'lock_room_of_change_sets',
+  `SELECT pg_advisory_xact_lock(${ROOM})::text, pg_advisory_xact_lock(${roomOf('$2')})::text`,
+)
+const COUNT_OPEN = statement('count_open_change_sets', `SELECT * FROM ${openNow('$2')} o`)
 
 // The opening is the first step. It counts again: a statement sees what was committed before it began.
 const OPEN = statement(
   'open_change_set',
   `WITH place AS (
      SELECT p.id, p.settings, EXISTS (SELECT FROM plinth.base WHERE id = $2) AS is_taken,
-       ${OPEN_NOW} AS open,
+       o.open >= $8 AS is_full, o.own >= $9 AS has_many,
        1 + ${lastVersionOf('$2', "'base'", '$2', 'ARRAY[$2, $1]')} AS version
-     FROM plinth.base p WHERE p.id = $1),
+     FROM plinth.base p CROSS JOIN ${openNow('$6')} o WHERE p.id = $1),
    made AS (
      INSERT INTO plinth.base (id, name, description, environment, production_base, settings, types_version, version, first_version)
-     SELECT $2, $3, $4, 'preview', id, settings, 1, version, version FROM place WHERE NOT is_taken AND open < $8
+     SELECT $2, $3, $4, 'preview', id, settings, 1, version, version FROM place WHERE NOT (is_taken OR is_full OR has_many)
      RETURNING id, version, created_at, updated_at),
    opened AS (INSERT INTO plinth.change_set (base_id, title, token_id, actor_name, steps) SELECT id, $5, $6, $7, 1 FROM made)
-   SELECT place.settings, place.is_taken, place.version, made.created_at, made.updated_at FROM place LEFT JOIN made ON true`,
+   SELECT place.settings, place.is_taken, place.is_full, place.has_many, place.version, made.created_at, made.updated_at FROM place LEFT JOIN made ON true`,
 )
 type Opened = {
   settings: Base['settings']
   is_taken: boolean
+  is_full: boolean
+  has_many: boolean
   version: number
   created_at: Date | null
   updated_at: Date | null
@@ -81,7 +96,7 @@ export async function openChangeSet(
   requireOpener(scope, place)
   return scope.db.statements(async (db) => {
     const within = { ...scope, db }
-    const row = await insert(within, place, named, await lock(db, place))
+    const row = await insert(within, place, named, await lock(within, place))
     await log(within, row, named, 0)
     return { ...(viewOf(BASE, row) as Base), changeSet: stateOfNew(scope, row, named) }
   })
@@ -95,7 +110,7 @@ export function openingOf(scope: Scope, place: Place): Opening {
     isOpen: false,
     async open(db) {
       requireOpener(scope, place)
-      const most = await lock(db, place)
+      const most = await lock(withinOf(db), place)
       if ((await db.query(IS_THERE, [id])).length > 0) return undefined
       const row = await insert(withinOf(db), place, UNNAMED, most)
       return async (isWritten) => {
@@ -117,20 +132,33 @@ function requireOpener({ access }: Scope, place: Place): void {
 /** Begins the transaction again. */
 const isCrowded = () => Object.assign(new Error('others opened theirs'), { code: SERIALIZATION_FAILURE })
 
+/** How many change-sets are open, or may be: in the base, and of the token. */
+type Room = { readonly open: number; readonly own: number }
+
 /** Locks a place; returns how many may be open already under that lock. */
-async function lock(db: Db, place: Place): Promise<number> {
-  const [locked] = await db.query<{ most: number }>(LOCK_PLACE, [place.baseId, idOf(place)])
-  return locked?.most ?? 0
+async function lock({ db, actor }: Scope, place: Place): Promise<Room> {
+  const [locked] = await db.query<Room>(LOCK_PLACE, [place.baseId, idOf(place), actor.tokenId])
+  return locked ?? { open: 0, own: 0 }
 }
 
 /**
- * Keeps room for one more open change-set of a base until the end of the transaction.
+ * Keeps room for one more open change-set of a base and of who opened it, until the end of the transaction.
  * @throws CONFLICT
  */
-export async function keepRoom(tx: Db, baseId: string): Promise<void> {
-  await tx.query(LOCK_ROOM, [baseId])
-  const [found] = await tx.query<{ open: number }>(COUNT_OPEN, [baseId])
+export async function keepRoom(tx: Db, baseId: string, tokenId: string | null): Promise<void> {
+  await tx.query(LOCK_ROOM, [baseId, tokenId])
+  const [found] = await tx.query<Room>(COUNT_OPEN, [baseId, tokenId])
   if (found && found.open >= LIMITS.changeSets) throw tooMany(baseId, LIMITS.changeSets)
+  if (found && found.own >= LIMITS.changeSetsOfToken) throw tooManyOfToken(baseId)
+}
+
+function tooManyOfToken(baseId: string): DomainError {
+  const message = `The token has ${LIMITS.changeSetsOfToken} open change-sets in "${baseId}", which is the limit. Let one be promoted or rejected, or delete one first: ${advised('delete_preview')}.`
+  return new DomainError('CONFLICT', message, {
+    details: [
+      { path: '/base_id', code: 'too_many_change_sets', message, expected: LIMITS.changeSetsOfToken },
+    ],
+  })
 }
 
 type Row = ReturnType<typeof toRow>
@@ -139,17 +167,18 @@ async function insert(
   { db, actor }: Scope,
   place: Place,
   { description, title }: Named,
-  most: number,
+  most: Room,
 ): Promise<Row> {
   const { baseId, name } = place
   const id = idOf(place)
-  const values = [baseId, id, name, description, title ?? null, actor.tokenId, actor.name, most]
-  const [made] = await db.query<Opened>(OPEN, values)
+  const values = [baseId, id, name, description, title ?? null, actor.tokenId, actor.name]
+  const [made] = await db.query<Opened>(OPEN, [...values, most.open, most.own])
   if (!made) throw baseNotFound(baseId)
-  const { settings, version, is_taken: isTaken, created_at: createdAt, updated_at: updatedAt } = made
-  if (isTaken) throw exists(id)
-  if (!createdAt || !updatedAt)
-    throw most < LIMITS.changeSets ? isCrowded() : tooMany(baseId, LIMITS.changeSets)
+  const { settings, version, created_at: createdAt, updated_at: updatedAt } = made
+  if (made.is_taken) throw exists(id)
+  if (made.is_full) throw most.open < LIMITS.changeSets ? isCrowded() : tooMany(baseId, LIMITS.changeSets)
+  if (made.has_many) throw most.own < LIMITS.changeSetsOfToken ? isCrowded() : tooManyOfToken(baseId)
+  if (!createdAt || !updatedAt) throw new Error(`Invariant violated: "${id}" was not opened`)
   return toRow({
     ...{
       id,
