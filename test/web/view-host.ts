@@ -32,7 +32,7 @@ window.show = async ({ html, args, result, theme }) => {
   bridge.oncalltool = ({ name, arguments: given }) => window.call(name, given ?? {})
   bridge.onopenlink = told('ui/open-link')
   bridge.onupdatemodelcontext = told('ui/update-model-context')
-  bridge.onsizechange = ({ height }) => { frame.style.height = Math.min(height ?? 0, 2000) + 'px' }
+  bridge.onsizechange = ({ height }) => { window.height = height }
   bridge.oninitialized = async () => {
     await bridge.sendToolInput({ arguments: args })
     await bridge.sendToolResult(result)
@@ -77,7 +77,8 @@ export async function showView(browser: Browser, shown: Shown, server: Server): 
     said.push({ method: name, params: args })
     return server(name, args)
   })
-  const style = 'iframe { border: 0; width: 100%; height: 900px } body { margin: 0 }'
+  // As high from the start: a frame that grows between the press and the release of a button takes the click away.
+  const style = 'iframe { border: 0; width: 100%; height: 2000px } body { margin: 0 }'
   await page.setContent(`<style>${style}</style><iframe title="View" sandbox="allow-scripts"></iframe>`)
   await page.addScriptTag({ content: await bundled, type: 'module' })
   await page.waitForFunction(() => 'show' in window)

@@ -111,6 +111,9 @@ const isThere = async (id: string) => (await world.call('GET', `/v1/crm/records/
 /** Nothing is wider than the view, and nobody needs a mouse or a good eye. */
 async function isReadable({ page, view, faults }: HostedView): Promise<void> {
   expect(await view.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+  const height = () => Math.ceil(document.documentElement.getBoundingClientRect().height)
+  const told = () => page.evaluate(() => (window as unknown as { height: number }).height)
+  await expect.poll(told).toBe(await view.evaluate(height))
   const { violations } = await new AxeBuilder({ page }).include('iframe').disableRules(['region']).analyze()
   expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
   expect(faults).toEqual([])
@@ -189,7 +192,7 @@ inBrowser('records are a table that filters, with the form of one that refuses t
   await picture(shown, 'record-form')
   await view.fill('text=stage >> xpath=../../input', 'lost')
   await view.click('text=Save')
-  await view.waitForSelector('[role=status]:has-text("Saved.")')
+  expect(await view.textContent('[role=status], [role=alert]')).toBe('Saved.')
   await view.waitForSelector('button:disabled:has-text("Save")')
   expect((await dataOf('d3')).stage).toBe('lost')
   await expect.poll(() => said.map(({ method }) => method)).toContain('ui/update-model-context')
@@ -235,7 +238,7 @@ inBrowser('at an endpoint the views call its own tools, and show no button for w
   await view.click('tbody button')
   await view.fill('text=stage >> xpath=../../input', 'won')
   await view.click('text=Save')
-  await view.waitForSelector('[role=status]:has-text("Saved.")')
+  expect(await view.textContent('[role=status], [role=alert]')).toBe('Saved.')
   expect(await dataOf('e2')).toEqual({ title: 'Desk e2', stage: 'won', notes: 'x' })
   const past = await open('history_deal', { id: 'e2' }, { of, theme: 'dark' })
   await isReadable(past)
