@@ -48,11 +48,11 @@ const LEAKS =
 export const textOf = (value: unknown): string =>
   (typeof value === 'string' ? value : JSON.stringify(value)) ?? ''
 
-/** What is wrong with an answer to a request with `by` in it, or null. */
-export const faultIn = (status: number, text: string, by: unknown): string | null =>
+/** What is wrong with an answer to a request with these values in it, or null. */
+export const faultIn = (status: number, text: string, ...sent: unknown[]): string | null =>
   status >= 500 ||
   /code\\?": ?\\?"INTERNAL_ERROR/.test(text) ||
-  (status >= 400 && LEAKS.test(text.replaceAll(textOf(by), '')))
+  (status >= 400 && LEAKS.test(sent.reduce((left: string, by) => left.replaceAll(textOf(by), ''), text)))
     ? `${status}: ${text.slice(0, 300)}`
     : null
 
