@@ -224,12 +224,12 @@ inBrowser(
   },
 )
 
-inBrowser('what production refuses by now is left out of a promotion, and the rest passes', async () => {
+inBrowser('what production refuses by now is left out or let pass, and the rest passes', async () => {
   const { server } = explorer
   const ends = { source_record_types: ['article'], target_record_types: ['article'] }
   succeed(await server.call('PUT', '/v1/desk/relationship-types/read_next', ends), 201)
   const article = (base: string, id: string) => `/v1/${base}/records/article/${id}`
-  for (const id of ['kept', 'gone', 'alone'])
+  for (const id of ['kept', 'gone', 'alone', 'old'])
     succeed(await server.call('PUT', article('desk', id), { data: { title: `The ${id} one` } }), 201)
   const title = 'Read one after another'
   const opened = await server.call('POST', '/v1/desk/preview', { copy: 'on_write', name: 'reading', title })
@@ -238,17 +238,25 @@ inBrowser('what production refuses by now is left out of a promotion, and the re
   const made = { ...link, source_id: 'kept', target_id: 'gone' }
   succeed(await server.call('POST', `/v1/${from}/relationships`, made), 201)
   succeed(await server.call('PATCH', article(from, 'kept'), { data: { title: 'The first one' } }))
-  succeed(await server.call('DELETE', article(from, 'alone')))
+  for (const id of ['alone', 'old']) succeed(await server.call('DELETE', article(from, id)))
   succeed(await server.call('DELETE', article('desk', 'gone')))
-  const late = { ...link, source_id: 'alone', target_id: 'kept' }
-  succeed(await server.call('POST', '/v1/desk/relationships', late), 201)
+  for (const source_id of ['alone', 'old']) {
+    const late = { ...link, source_id, target_id: 'kept' }
+    succeed(await server.call('POST', '/v1/desk/relationships', late), 201)
+  }
   const { page, faults, close } = await explorer.open('Mara Lindqvist', `/review/${from}`)
   const visitor = new Visitor(page)
   const promote = page.getByRole('button', { name: 'Promote', exact: true })
   await visitor.sees('Production has no record "article/gone" any more')
   await visitor.sees('The alone one: The deletion of this record takes relationships of production with it')
   expect(await promote.isDisabled()).toBe(true)
+  await page
+    .getByText('The old one: ')
+    .locator('../..')
+    .getByRole('button', { name: 'Delete those too' })
+    .click()
   const leave = page.getByRole('button', { name: 'Leave it out' })
+  await expect.poll(() => leave.count()).toBe(2)
   for (const left of [1, 0]) {
     await leave.first().click()
     await expect.poll(() => leave.count()).toBe(left)
@@ -259,6 +267,7 @@ inBrowser('what production refuses by now is left out of a promotion, and the re
   await visitor.sees('is promoted.')
   const stored = async (id: string) => succeed(await server.call('GET', article('desk', id))).data.title
   expect([await stored('kept'), await stored('alone')]).toEqual(['The first one', 'The alone one'])
+  expect((await server.call('GET', article('desk', 'old'))).status).toBe(404)
   expect(succeed(await server.call('GET', `/v1/bases/${from}`)).change_set.counts).toMatchObject({
     delete: 1,
   })

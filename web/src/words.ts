@@ -376,6 +376,7 @@ export const words = {
     } as Readonly<Record<string, string>>,
     stays: (count: number) => `${of(count, 'change')} ${count === 1 ? 'stays' : 'stay'} in the proposal.`,
     leaveOut: 'Leave it out',
+    deleteToo: 'Delete those too',
     undecided: (count: number) => `${of(count, 'choice')} left.`,
     fieldToo: (field: string) => `${field} was changed in production too. What counts?`,
     bothSides: 'Production has changed it too. What counts?',

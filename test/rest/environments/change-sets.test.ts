@@ -566,8 +566,34 @@ describe('promoting', () => {
     const rest = { resources: [{ kind: 'record', record_type: 'deal', id: b }] }
     expect((await propose(rest)).breaks).toEqual([])
     succeed(await promote(rest))
-    succeed(await promote({ force: true }))
+    const taken = (take: string, id = a) => ({ resolve: [{ record_type: 'deal', id, take }] })
+    expect((await propose(taken('preview'))).breaks).toEqual([])
+    expect((await propose(taken('production'))).breaks).toEqual([])
+    const other = succeed(await promote({ ...taken('preview'), dry_run: true }))
+    expect(other.changes.map((change: { id: string }) => change.id)).toEqual([`deal/${a}`])
+    succeed(await call('DELETE', at(id, c)))
+    // What is said of one deletion is not said of another.
+    const about = [{ rel_type: 'about', record_type: 'deal', id: c }]
+    succeed(await call('PUT', at('crm', `${note}c`, 'note'), { data: {}, relationships: about }), 201)
+    const left = [{ path: `/deal/${c}`, code: 'cascade_grew' }]
+    expect(expectFailure(await promote(taken('preview')), 'CONFLICT').details).toMatchObject(left)
+    succeed(await call('GET', at('crm', a)))
+    const both = [...taken('preview').resolve, ...taken('production', c).resolve]
+    const { id: promotion_id } = succeed(await promote({ resolve: both }))
     expectFailure(await call('GET', at('crm', a)), 'NOT_FOUND')
+    succeed(await call('GET', at('crm', c)))
+    succeed(await call('POST', '/v1/crm/promote/rollback', { promotion_id }))
+    succeed(await call('GET', at('crm', a)))
+    const links = await call('GET', `/v1/crm/records/note/${note}/related?depth=1`)
+    expect(succeed(links).data.map((each: { record: { id: string } }) => each.record.id)).toEqual([a])
+  })
+
+  test('a deletion that grew is not said to be taken where it did not grow', async () => {
+    succeed(await call('DELETE', at(id, a)))
+    const resolve = [{ record_type: 'deal', id: a, take: 'preview' }]
+    const { path, code } = expectFailure(await promote({ resolve }), 'VALIDATION_ERROR').details[0]
+    expect({ path, code }).toEqual({ path: '/resolve/0', code: 'unknown_conflict' })
+    succeed(await call('GET', at('crm', a)))
   })
 
   test('a value that production has given away since is refused at its draft, and nothing is written', async () => {

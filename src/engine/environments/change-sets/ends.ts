@@ -2,7 +2,7 @@
 import type { Detail } from '../../../foundation/errors.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { type Document, nameOf } from './drafts.ts'
-import type { Merged } from './merge.ts'
+import type { Merged, Resolutions } from './merge.ts'
 import { isDeleted } from './operations.ts'
 
 // Of the records `$3` of the types `$2`, the links beside `$4`.
@@ -18,8 +18,13 @@ const TAKEN_ALONG = statement(
    WHERE l.id NOT IN (SELECT unnest($4::text[])) GROUP BY 1, 2 ORDER BY 1, 2`,
 )
 
-/** A detail for each deletion that takes links of production with it which the change-set does not delete. */
-export async function grownDeletions(db: Db, baseId: string, merged: readonly Merged[]): Promise<Detail[]> {
+/** A detail for each deletion that takes links of production with it which the change-set does not delete, unless it is said to. */
+export async function grownDeletions(
+  db: Db,
+  baseId: string,
+  merged: readonly Merged[],
+  { mayGrow }: Pick<Resolutions, 'mayGrow'>,
+): Promise<Detail[]> {
   const goes = merged.filter(isDeleted).map(({ draft }) => draft)
   const records = goes.filter(({ kind }) => kind === 'record')
   if (records.length === 0) return []
@@ -28,12 +33,14 @@ export async function grownDeletions(db: Db, baseId: string, merged: readonly Me
   const found = await db.query<Found>(TAKEN_ALONG, [
     ...[baseId, records.map(({ type }) => type), records.map(({ id }) => id), links],
   ])
-  return found.map(({ type, id, is_restricted: isRestricted }) => ({
-    path: `/${nameOf({ kind: 'record', type, id })}`,
+  const named = found.map((each) => ({ ...each, draft: { kind: 'record', ...each } as const }))
+  const open = named.filter(({ draft, is_restricted: isRestricted }) => isRestricted || !mayGrow(draft))
+  return open.map(({ draft, is_restricted: isRestricted }) => ({
+    path: `/${nameOf(draft)}`,
     code: isRestricted ? 'restricted' : 'cascade_grew',
     message: isRestricted
       ? 'Relationships of production restrict the deletion of this record by now. Discard the change, or leave it out.'
-      : 'The deletion of this record takes relationships of production with it that the change-set does not delete. Discard the change and delete it again, leave it out, or send force.',
+      : 'The deletion of this record takes relationships of production with it that the change-set does not delete. Discard the change and delete it again, leave it out, or send resolve with take "preview" to delete them too.',
   }))
 }
 

@@ -30,6 +30,8 @@ export type Resolutions = {
   readonly of: Resolve
   /** What a draft makes of production, with what is said of fields that do not conflict: production may refuse them. */
   settle(draft: Draft, after: Document | null): Document | null
+  /** Whether the deletion of a record may take with it what the change-set does not delete. */
+  mayGrow(draft: Pick<Draft, 'kind' | 'type' | 'id'>): boolean
 }
 
 /** What a draft makes of production: `before` is that of now. */

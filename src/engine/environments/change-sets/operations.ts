@@ -7,7 +7,7 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { runBatch } from '../../records/batch/run-batch.ts'
 import { restoreRecord } from '../../records/index.ts'
 import { type Document, nameOf } from './drafts.ts'
-import type { Merged } from './merge.ts'
+import type { Merged, Resolutions } from './merge.ts'
 
 /** An operation of the batch, and the draft that it is of. */
 type Placed = {
@@ -25,14 +25,19 @@ export async function applyDrafts(
   scope: WriteScope,
   baseId: string,
   all: readonly Merged[],
-  isForced: boolean,
+  { mayGrow }: Pick<Resolutions, 'mayGrow'>,
 ): Promise<void> {
   const of = (kind: 'record' | 'relationship') => all.filter(({ draft }) => draft.kind === kind)
   const [records, links] = [of('record'), of('relationship')]
   const deletions = records.filter(isDeleted)
   const remade = new Set(records.filter(isRemade).map(({ draft }) => nameOf(draft)))
   await run(scope, baseId, links.filter(goes).map(deleteLink))
-  await runDeletions(scope, baseId, deletions, isForced)
+  await runDeletions(
+    scope,
+    baseId,
+    deletions,
+    deletions.some(({ draft }) => mayGrow(draft)),
+  )
   await run(scope, baseId, records.flatMap(writeRecord))
   await run(scope, baseId, records.filter(isCancelled).map(cancelRecord))
   for (const { draft } of records.filter(isRestored))
@@ -84,12 +89,12 @@ function atDrafts(thrown: unknown, part: readonly Placed[]): unknown {
   )
 }
 
-/** Deletes records, and nothing that the change-set does not delete. */
+/** Deletes records, and nothing that the change-set does not delete. Which of them may grow is checked before, under their locks. */
 async function runDeletions(
   scope: WriteScope,
   baseId: string,
   deletions: readonly Merged[],
-  isForced: boolean,
+  mayGrow: boolean,
 ): Promise<void> {
   let count = 0
   const counting: WriteScope = {
@@ -99,7 +104,7 @@ async function runDeletions(
     },
   }
   await run(counting, baseId, deletions.map(deleteRecord))
-  if (count > deletions.length && !isForced) throw grown(count - deletions.length)
+  if (count > deletions.length && !mayGrow) throw grown(count - deletions.length)
 }
 
 const grown = (more: number): DomainError => {

@@ -10,7 +10,7 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { keepingWhoProposed } from '../../history/who-proposed.ts'
 import { setCause } from '../../log/entry.ts'
 import { requirePermission } from '../../storage/access/access.ts'
-import { type Db, statement } from '../../storage/database/client.ts'
+import { statement } from '../../storage/database/client.ts'
 import { nothingPromoted, type Promotion, storePromotion } from '../promotion.ts'
 import type { StoredDraft } from '../promotion-edits.ts'
 import { requireApprovals } from './approvals.ts'
@@ -64,12 +64,12 @@ export async function promoteChangeSet(
     const resolutions = openResolutions(resolve, isForced)
     const { merged, conflicts } = await mergeDrafts(selected, resolutions)
     if (conflicts.length > 0) throw inConflict(conflicts)
+    await requireSameDeletions(tx, baseId, merged, resolutions)
     resolutions.check(conflicts)
     await requireNotTaken(tx, { baseId, from }, merged)
-    if (!isForced) await requireSameDeletions(tx, baseId, merged)
     const id = uuidv7()
     await setCause(tx, id)
-    await keepingWhoProposed(tx, { baseId, from }, () => applyDrafts(within, baseId, merged, isForced))
+    await keepingWhoProposed(tx, { baseId, from }, () => applyDrafts(within, baseId, merged, resolutions))
     // A draft of which some fields are promoted is a copy, and stays.
     const { whole = [], parts = [] } = wholeAndParts(selected, all)
     await dropDrafts(tx, from, whole)
@@ -98,8 +98,8 @@ export async function promoteChangeSet(
 }
 
 /** Names the deletions that take more with them than was reviewed. Those that grow meanwhile are counted when they are done. */
-async function requireSameDeletions(tx: Db, baseId: string, merged: readonly Merged[]): Promise<void> {
-  const details = (await grownDeletions(tx, baseId, merged)).filter(({ code }) => code === 'cascade_grew')
+async function requireSameDeletions(...args: Parameters<typeof grownDeletions>): Promise<void> {
+  const details = (await grownDeletions(...args)).filter(({ code }) => code === 'cascade_grew')
   if (details.length === 0) return
   const message = 'Deletions take more with them by now than the change-set deletes. Nothing was promoted.'
   throw new DomainError('CONFLICT', message, { details })

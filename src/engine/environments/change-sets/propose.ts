@@ -35,7 +35,8 @@ export async function proposeChangeSet(
   const mayRead = (type: string) => [baseId, from].every((each) => scope.access.allows('read', each, type))
   const visible = (await readDrafts(scope.db, from)).filter((draft) => typesOf(draft).every(mayRead))
   const selected = selectDrafts(visible, resources)
-  const { merged, conflicts } = await mergeDrafts(selected, openResolutions(resolve, false))
+  const resolutions = openResolutions(resolve, false)
+  const { merged, conflicts } = await mergeDrafts(selected, resolutions)
   const changes: ShownEdit[] = []
   for (const draft of selected) {
     if (turnIsOver()) await nextTurn()
@@ -50,7 +51,7 @@ export async function proposeChangeSet(
       ...(await taken(scope.db, { baseId, from }, merged)),
       ...(await crowdedOf(scope, from, merged)),
       ...(await missingEnds(scope.db, baseId, merged)),
-      ...(await grownDeletions(scope.db, baseId, merged)),
+      ...(await grownDeletions(scope.db, baseId, merged, resolutions)),
     ],
     ...(state && { revision: state.revision }),
   }

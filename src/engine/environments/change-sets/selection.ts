@@ -19,7 +19,7 @@ export const keyOf = ({
   record_type?: string | undefined
   id: string
 }) => (kind === 'record' ? `record ${type ?? ''}/${id}` : `${kind} ${id}`)
-export const keyOfDraft = (draft: Draft) => `${draft.kind} ${nameOf(draft)}`
+export const keyOfDraft = (draft: Pick<Draft, 'kind' | 'type' | 'id'>) => `${draft.kind} ${nameOf(draft)}`
 
 /**
  * The drafts that a request names, all of them by default. Of a record whose fields it names, only these.
@@ -121,6 +121,12 @@ export function openResolutions(
         each.used = true
       }
       return settled
+    },
+    mayGrow: (draft) => {
+      const found = said.get(keyOfDraft(draft))
+      if (found?.take !== 'preview') return isForced
+      found.used = true
+      return true
     },
     check: (conflicts) => {
       const idle = [...said.values()].find(({ used }) => !used)

@@ -14,7 +14,7 @@ import { counted, titleOf } from '../../parts/record-types.ts'
 import { sidesOf } from '../../parts/schema.ts'
 import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
-import { editOf, keyOf } from './choices.ts'
+import { type Choices, editOf, keyOf, placeOf } from './choices.ts'
 import { FixButtons } from './fix-buttons.tsx'
 import type { Break, Migration, MigrationStep, Proposal } from './load.ts'
 import { type Fix, fixesOf, typeOf } from './schema.ts'
@@ -27,18 +27,18 @@ type Props = {
   types: readonly RecordType[]
   migration: Migration
   onChoose: Choose
-  /** Leaves a change in the change-set; undefined for who may not. */
-  onLeave: ((key: string) => void) | undefined
+  /** Undefined for who may not choose. */
+  choices: Choices | undefined
 }
 
-export function Breaks({ base, plan, types, migration, onChoose, onLeave }: Props) {
+export function Breaks({ base, plan, types, migration, onChoose, choices }: Props) {
   return (
     <>
       {plan.breaks.map((each) => (
         <Obstacle
           key={each.path + each.code}
           of={each}
-          {...{ base, plan, types, migration, onChoose, onLeave }}
+          {...{ base, plan, types, migration, onChoose, choices }}
         />
       ))}
       {plan.conflicts
@@ -93,7 +93,7 @@ export function Breaks({ base, plan, types, migration, onChoose, onLeave }: Prop
   )
 }
 
-function Obstacle({ of, base, plan, types, migration, onChoose, onLeave }: Props & { of: Break }) {
+function Obstacle({ of, base, plan, types, migration, onChoose, choices }: Props & { of: Break }) {
   const type = typeOf(of.path)
   const edit = plan.changes.find(({ kind, id }) => kind === 'record_type' && id === type)
   const production = types.find(({ id }) => id === type)
@@ -132,9 +132,14 @@ function Obstacle({ of, base, plan, types, migration, onChoose, onLeave }: Props
       )}
       <p className="chips">
         {mayDecide && fixes.map((fix) => <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />)}
-        {change && onLeave && (
-          <button type="button" onClick={() => onLeave(keyOf(change))}>
+        {change && choices && (
+          <button type="button" onClick={() => choices.onLeave(keyOf(change))}>
             {words.review.leaveOut}
+          </button>
+        )}
+        {change && choices && of.code === 'cascade_grew' && (
+          <button type="button" onClick={() => choices.onTake(placeOf(change), 'preview')}>
+            {words.review.deleteToo}
           </button>
         )}
         {isOfRecords && (

@@ -7,7 +7,7 @@ type Side = 'preview' | 'production'
 export type Choices = {
   /** Keys of what stays in the change-set. */
   left: ReadonlySet<string>
-  /** The side that counts, by the path of the conflict. */
+  /** The side that counts, by the path of the conflict, or of a deletion that takes more along by now. */
   taken: Readonly<Record<string, Side>>
   onLeave(key: string): void
   onTake(path: string, side: Side): void
@@ -33,6 +33,9 @@ export const keyOfNamed = ({ kind, record_type: type, id }: Named): string =>
 export const isOfRecords = ({ kind }: { kind: string }): boolean =>
   kind === 'record' || kind === 'relationship'
 
+/** Where details name a record. */
+export const placeOf = ({ id }: Pick<Edit, 'id'>): string => `/${id}`
+
 /** The conflicts of records and links, each at its path. */
 export const conflictsOf = ({ conflicts }: Proposal): Conflict[] =>
   conflicts.flatMap((each) => (each.path === undefined ? [] : [{ ...each, path: each.path }]))
@@ -42,7 +45,7 @@ export const editOf = ({ changes }: Proposal, { path }: { path: string }): Edit 
   changes.find((edit) => isOfRecords(edit) && `${path}/`.startsWith(`/${edit.id}/`))
 
 /** `data.stage` of a conflict of one field. */
-export function fieldOf({ kind, id, path }: Conflict): string | undefined {
+export function fieldOf({ kind, id, path }: Pick<Conflict, 'kind' | 'id' | 'path'>): string | undefined {
   const whole = kind === 'record' ? `/${id}` : `/${kind}/${id}`
   return path.length > whole.length ? path.slice(whole.length + 1).replaceAll('/', '.') : undefined
 }
@@ -67,7 +70,10 @@ export function partOf(
     return { kind, record_type: type, id: own }
   }
   const rest = (plan?.changes ?? []).filter((edit) => !left.has(keyOf(edit)))
-  const resolve = (plan ? conflictsOf(plan) : []).flatMap((each) => {
+  const conflicts = plan ? conflictsOf(plan) : []
+  const grown = rest.filter((edit) => conflicts.every(({ path }) => path !== placeOf(edit)))
+  const asked = [...conflicts, ...grown.map((edit) => ({ ...edit, path: placeOf(edit) }))]
+  const resolve = asked.flatMap((each) => {
     const take = taken[each.path]
     const field = fieldOf(each)
     return take === undefined || left.has(keyOf(each))

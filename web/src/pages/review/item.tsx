@@ -145,7 +145,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
               <Breaks
                 {...{ base, plan, types, migration }}
                 onChoose={choose}
-                onLeave={of.mayReview ? choices.onLeave : undefined}
+                choices={of.mayReview ? choices : undefined}
               />
               <Opinions said={said} />
               {edits.slice(0, shown).map((edit) =>
