@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ROUTES } from '../../src/rest/plugin.ts'
 import { succeed } from '../support/answers.ts'
-import { CASES_TIMEOUT } from '../support/cases.ts'
-import { changed, faultIn, fuzz, odd, textOf } from '../support/fuzz.ts'
+import { CASES_TIMEOUT, sampleOf } from '../support/cases.ts'
+import { changed, faultIn, fuzz, odd, replacedEach, TEXTLESS, textOf } from '../support/fuzz.ts'
 import { type FilledBase, fillBase, routeSamples, routeValues } from '../support/route-samples.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -72,6 +72,27 @@ test(
   async () => {
     expect(await fuzz(changes, 3000, send)).toEqual([])
     succeed(await world.call('GET', '/v1/shop/records/task/a'))
+  },
+  CASES_TIMEOUT,
+)
+
+test(
+  'an object that has no text is refused at each place of a body, or kept as a value',
+  async () => {
+    const wrong: string[] = []
+    for (const row of sampleOf(ROUTES)) {
+      const sample = routeSamples('shop')[row.id]
+      const values = routeValues(row.path, filled)
+      const path = row.path
+        .replace('*', 'a.txt')
+        .replace(/:([a-z_]+)/g, (_, name: string) => values[name] ?? '')
+      const search = `${sample?.query ?? ''}${row.writes ? '&dry_run=true' : ''}`
+      for (const body of sample?.body === undefined ? [] : replacedEach(sample.body, TEXTLESS)) {
+        const { status, text } = await world.call(row.method, `/v1${path}?${search}`, body as object)
+        if (status >= 500) wrong.push(`${row.id} ${JSON.stringify(body)} ${text}`)
+      }
+    }
+    expect(wrong).toEqual([])
   },
   CASES_TIMEOUT,
 )

@@ -4,8 +4,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { CASES_TIMEOUT } from '../support/cases.ts'
-import { changed, faultIn, fuzz, odd } from '../support/fuzz.ts'
+import { CASES_TIMEOUT, sampleOf } from '../support/cases.ts'
+import { changed, faultIn, fuzz, odd, replacedEach, TEXTLESS } from '../support/fuzz.ts'
 import { rpc } from '../support/mcp.ts'
 import { type McpSession, openSession } from '../support/mcp-session.ts'
 import { fillForTools, TOOL_NAMES, type ToolRow, toolRows } from '../support/tool-samples.ts'
@@ -82,3 +82,18 @@ test('an argument that no tool has is refused by its name', async () => {
     }
   expect(wrong).toEqual([])
 })
+
+test(
+  'an object that has no text is refused at each place of an argument, or kept as a value',
+  async () => {
+    const wrong: string[] = []
+    for (const row of sampleOf(rows))
+      for (const args of replacedEach(row.dry, TEXTLESS)) {
+        const { status, text } = await call(row, args, true)
+        if (status >= 500 || /INTERNAL_ERROR|-32603/.test(text))
+          wrong.push(`${row.tool} ${JSON.stringify(args)}`)
+      }
+    expect(wrong).toEqual([])
+  },
+  CASES_TIMEOUT,
+)

@@ -42,6 +42,20 @@ export function changed(value: unknown, path: readonly number[], by: unknown, ho
   return how === 1 ? others : { ...others, [key]: changed(old, rest, by, how) }
 }
 
+/** An object that no text can be made of: to print it unseen is a fault of the server. */
+export const TEXTLESS = { toString: 1 }
+
+/** The value as many times as it has places, each time with another one replaced. */
+export function* replacedEach(value: unknown, by: unknown): Generator<unknown> {
+  yield by
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, inner] of Object.entries(value))
+    for (const other of replacedEach(inner, by))
+      yield Array.isArray(value)
+        ? value.map((each, n) => (String(n) === key ? other : each))
+        : { ...value, [key]: other }
+}
+
 // Statements of users read `records`, and examples in messages do; those of the server read its own tables.
 const LEAKS =
   /node_modules|\/src\/|\.ts:\d+|\bat \S+ \(|plinth\.\w+|SELECT .* FROM (?!records\b)|syntax error at|SQLSTATE|ECONN/

@@ -210,7 +210,7 @@ describe('A condition on a time', () => {
 })
 
 describe('A filter is refused with the path of its error', () => {
-  test.each(['equals', '==', 'EQ', '', 7, null])('for the operator %j', async (op) => {
+  test.each(['equals', '==', 'EQ', '', 7, null, { toString: 1 }])('for the operator %j', async (op) => {
     const fault = expectFault(await ask({ field: 'data.n', op, value: 1 }), 'query/filter/op')
     expect(fault.code).toBe('unknown_operator')
     expect(fault.allowed).toEqual(OPERATORS)

@@ -103,6 +103,12 @@ describe('PUT and GET of a record type', () => {
     expectFailure(await put('remote', { json_schema: remote }), 'VALIDATION_ERROR')
   })
 
+  test('an $id that is no string is refused', async () => {
+    const properties = { place: { $id: { toString: 1 } } }
+    const answer = await world.call('PUT', '/v1/crm/record-types/odd', { json_schema: { properties } })
+    expectFault(answer, '/json_schema/properties/place/$id')
+  })
+
   test('obey If-Match', async () => {
     const held = (tag: string) => ({ 'if-match': tag })
     const call = (tag: string) => world.call('PUT', typePath('cond'), { name: tag }, held(tag))

@@ -356,6 +356,7 @@ describe('The parameter sort', () => {
     [[{ field: 'id', dir: 'asc' }], 'query/sort/0/dir'],
     [[{ direction: 'asc' }], 'query/sort/0/field'],
     [[{ field: 7 }], 'query/sort/0/field'],
+    [[{ field: { toString: 1 } }], 'query/sort/0/field'],
     [[{ field: 'id' }, null], 'query/sort/1'],
   ])('of %j is refused at %s', async (sort, path) => {
     expectFault(await world.call('GET', `${at}?sort=${encodeURIComponent(JSON.stringify(sort))}`), path)

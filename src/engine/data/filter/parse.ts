@@ -211,8 +211,9 @@ function checkOperator(
 
 function unknownOperator(op: unknown, at: string): DomainError {
   const received = typeof op === 'string' ? op.slice(0, 32) : op
+  const written = String(JSON.stringify(received)).slice(0, 64)
   const hint = typeof op === 'string' ? nearest(op.toLowerCase(), OPERATOR_NAMES) : undefined
-  return fault(`${at}/op`, 'unknown_operator', `"${String(received)}" is not an operator.`, {
+  return fault(`${at}/op`, 'unknown_operator', `${written} is not an operator.`, {
     received,
     allowed: OPERATOR_NAMES,
     ...(hint && { hint }),

@@ -115,8 +115,10 @@ const CONFIGURATION: ReadonlyMap<string, Kind> = new Map(
 )
 
 /** The kind of configuration that a raw operation targets, even if it is invalid. */
-export const kindOfOperation = (raw: unknown): Kind | undefined =>
-  CONFIGURATION.get(String((raw as { type?: unknown } | null)?.type))
+export const kindOfOperation = (raw: unknown): Kind | undefined => {
+  const type = (raw as { type?: unknown } | null)?.type
+  return typeof type === 'string' ? CONFIGURATION.get(type) : undefined
+}
 
 export const isConfiguration = (operation: Operation): operation is ConfigurationOperation =>
   'kind' in operation

@@ -72,7 +72,7 @@ function corrected(hint: string, name: string, properties: readonly string[]): s
   // The filter has the name as a property, or the nearest field of every record in its place.
   const wrong = [`data.${name}`, meantValue(name, COLUMNS)]
   const swap = (key: string, value: unknown) =>
-    key === 'field' && wrong.includes(String(value)) ? right : value
+    key === 'field' && typeof value === 'string' && wrong.includes(value) ? right : value
   return JSON.stringify(JSON.parse(hint, swap))
 }
 

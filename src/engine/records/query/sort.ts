@@ -138,5 +138,6 @@ function readTerm<F>(term: unknown, at: string, readField: ReadField<F>): SortTe
       ...(hint && { hint }),
     })
   }
-  return { name: String(field), field: readField(field, `${at}/field`), descending: direction === 'desc', at }
+  const read = readField(field, `${at}/field`)
+  return { name: String(field), field: read, descending: direction === 'desc', at }
 }

@@ -71,7 +71,8 @@ export class Reader {
         )
       return clean
     }
-    const isEmbedded = path.length > 0 && /^[^#]/.test(String(raw['$id'] ?? ''))
+    const id = raw['$id']
+    const isEmbedded = path.length > 0 && typeof id === 'string' && /^[^#]/.test(id)
     if (isEmbedded) this.embedded++
     if (path.length === 0 && this.hasNoKeyword(raw)) this.note(noKeyword, path)
     for (const [keyword, value] of Object.entries(raw))
