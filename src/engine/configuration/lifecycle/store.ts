@@ -26,7 +26,11 @@ export async function storeRows(
     const own = { baseId, id, version, createdAt: current?.createdAt ?? now, updatedAt: now }
     return { ...each, row: { ...rowAfter(each), ...own } }
   })
-  if (kind.table(db).createOne) return Promise.all(written.map((each) => storeAlone(db, kind, each)))
+  if (kind.table(db).createOne) {
+    const stored: Stored[] = []
+    for (const each of written) stored.push(await storeAlone(db, kind, each))
+    return stored
+  }
   await storeAll(db, kind, baseId, written, true)
   await storeAll(db, kind, baseId, written, false)
   return written.map(({ row }) => row)
