@@ -45,6 +45,15 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+test('a condition whose value is undefined is refused, and nothing is asked', () => {
+  const silent = clientOf(() => Promise.reject(new Error('was asked'))).records.deal
+  const stage = undefined as unknown as string
+  expect(() => silent.list({ where: { stage } })).toThrow('where.stage is undefined. Give a value')
+  expect(() => silent.list({ where: { title: 'a', amount: { gte: 1, lt: undefined } } as object })).toThrow(
+    'where.amount.lt is undefined',
+  )
+})
+
 test('a record is created, read, patched, cancelled, restored and deleted', async () => {
   const { deal } = plinth.records
   const made = await deal.create({ title: 'Ångström', amount: 5 }, { id: 'life' })

@@ -4,21 +4,28 @@ const OPERATORS = new Set(
   ),
 )
 
-/** The filter of conditions on properties; undefined without any. */
+/**
+ * The filter of conditions on properties; undefined without any.
+ * @throws TypeError for a condition whose value is undefined: without it, the filter would find more than was meant
+ */
 export function filterOf(where: object | undefined, filter: object | undefined): object | undefined {
-  const conditions: object[] = Object.entries(where ?? {}).flatMap(([path, wanted]) =>
-    wanted === undefined ? [] : conditionsOf(`data.${path}`, wanted),
-  )
+  const conditions = Object.entries(where ?? {}).flatMap(([path, wanted]) => conditionsOf(path, wanted))
   if (filter) conditions.push(filter)
   return conditions.length > 1 ? { and: conditions } : conditions[0]
 }
 
-function conditionsOf(field: string, wanted: unknown): object[] {
-  if (!hasOperators(wanted)) return [{ field, op: 'eq', value: wanted }]
-  return Object.entries(wanted).flatMap(([op, value]) => {
-    if (value === undefined) return []
-    return op === 'is_null' || op === 'is_not_null' ? [{ field, op }] : [{ field, op, value }]
+function conditionsOf(path: string, wanted: unknown): object[] {
+  const field = `data.${path}`
+  if (!hasOperators(wanted)) return [{ field, op: 'eq', value: given(path, wanted) }]
+  return Object.entries(wanted).map(([op, value]) => {
+    given(`${path}.${op}`, value)
+    return op === 'is_null' || op === 'is_not_null' ? { field, op } : { field, op, value }
   })
+}
+
+function given(name: string, value: unknown): unknown {
+  if (value !== undefined) return value
+  throw new TypeError(`where.${name} is undefined. Give a value, or leave the condition out.`)
 }
 
 /** An object of operators only. Any other object is a value that the field equals. */
