@@ -1,5 +1,11 @@
 /** The rows of a list, page by page as they come in sight. They stay as they were when the list was opened. */
-import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  type UseQueryResult,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Failure } from '../../api/failure.ts'
 import { pathOf, useAsk, useRead } from '../../api/queries.ts'
@@ -13,8 +19,9 @@ export type Linked = Row & {
 }
 
 const PAGE = 100
-/** Rows are read before they are in sight, so that scrolling meets few that are blank. */
-const AHEAD = 60
+/** So many rows before and after those in sight are read too, once these are there: scrolling meets few that are blank. */
+const AHEAD = PAGE
+const pageOf = (row: number) => Math.floor(row / PAGE)
 /** Pages out of sight are kept that long. */
 const KEPT_MS = 60_000
 /** A list does not move under its reader: it is read again when they ask for it. */
@@ -44,16 +51,25 @@ class Rows<Item> {
 type Read<Item> = (offset: number, limit: number, signal: AbortSignal) => Promise<Page<Item>>
 
 function usePaged<Item>(key: readonly unknown[], total: number | undefined, read: Read<Item>) {
-  const [[first, last], setSight] = useState<readonly [number, number]>([0, 0])
+  const client = useQueryClient()
+  const [sight, setSight] = useState<readonly [from: number, to: number, first: number, last: number]>([
+    0, 0, 0, 0,
+  ])
   const onSight = useCallback(
     (from: number, to: number) => {
       const end = Math.max(to, Math.min(to + AHEAD, (total ?? 0) - 1))
-      const pages = [Math.floor(Math.max(0, from - AHEAD) / PAGE), Math.floor(end / PAGE)] as const
-      setSight((so) => (so[0] === pages[0] && so[1] === pages[1] ? so : pages))
+      const [first, last] = [pageOf(Math.max(0, from - AHEAD)), pageOf(end)]
+      const next = [pageOf(from), pageOf(to), first, last] as const
+      setSight((so) => (next.every((page, at) => page === so[at]) ? so : next))
     },
     [total],
   )
+  const [from, to, first, last] = sight
   const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
+  const isInSight = (page: number) => page >= from && page <= to
+  const isSeen = numbers.every(
+    (page) => !isInSight(page) || client.getQueryData([...key, page]) !== undefined,
+  )
   // Put together when a page comes, and the same until then: what only scrolls draws no row again.
   const combine = useCallback(
     (pages: UseQueryResult<Page<Item>>[]) => ({
@@ -72,6 +88,7 @@ function usePaged<Item>(key: readonly unknown[], total: number | undefined, read
     queries: numbers.map((page) => ({
       queryKey: [...key, page],
       queryFn: ({ signal }: { signal: AbortSignal }) => read(page * PAGE, PAGE, signal),
+      enabled: isSeen || isInSight(page),
       ...FIXED,
     })),
   })
@@ -197,8 +214,9 @@ export const useSeries = (base: string, type: string, field: string, filter: unk
 
 export type Author = { id: string; actor_name: string; actor_kind: Kind }
 
+// An array in place of IN: with the latter, the server reads the whole log.
 const AUTHORS = `SELECT DISTINCT ON (id) id, actor_name, actor_kind FROM changes
-WHERE kind = 'record' AND record_type = :type AND id IN (SELECT jsonb_array_elements_text(CAST(:ids AS jsonb)))
+WHERE kind = 'record' AND record_type = :type AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(:ids AS jsonb))))
 ORDER BY id, seq DESC`
 
 const authorsOf = (pages: UseQueryResult<Page<Author>>[]): ReadonlyMap<string, Author> =>
