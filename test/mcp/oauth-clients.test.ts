@@ -14,6 +14,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../src/postgres/windows.ts'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM, openBrowser } from '../support/browser.ts'
 import { scratch } from '../support/scratch.ts'
@@ -236,7 +237,7 @@ test.skipIf(!CHROMIUM)('the Inspector connects', TIME, async () => {
   ]
   const printed = await runClient(
     'mcp-inspector',
-    [...args, '--callback-url', 'http://127.0.0.1:7461/oauth/callback'],
+    [...args, '--callback-url', `http://127.0.0.1:${await freePort()}/oauth/callback`],
     env,
   )
   expect(printed).toContain('create_deal')
