@@ -942,8 +942,9 @@ export const words = {
     marks: { ok: 'fine', warning: 'look here', error: 'wrong' },
     checks: 'Check',
     state: 'State',
-    says: 'What it found',
     names: {
+      backup: 'Backups',
+      replica: 'Standby for reads',
       versions: 'Versions',
       settings: 'Settings',
       database: 'Database',

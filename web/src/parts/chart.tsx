@@ -56,11 +56,15 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
       <div className={every === 1 ? 'chart-labels each' : 'chart-labels'} aria-hidden="true">
         {steps
           .filter(({ at }) => at % every === 0)
-          .map(({ label, at }) => (
-            <span key={at} style={{ flexGrow: Math.min(every, labels.length - at) }}>
-              {label}
-            </span>
-          ))}
+          .map(({ label, at }) => {
+            const room = Math.min(every, labels.length - at)
+            return (
+              <span key={at} style={{ flexGrow: room }}>
+                {/* The last one may have less room than its words need. */}
+                {room >= every / 2 && label}
+              </span>
+            )
+          })}
       </div>
       {/* A table is as wide as its words, even where it is hidden. */}
       <div className="hidden">

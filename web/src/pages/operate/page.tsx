@@ -43,16 +43,21 @@ export default function Page(_: PageProps) {
               rows={found.toSorted((a, b) => RANK[a.status] - RANK[b.status])}
               keyOf={({ name }) => name}
               columns={[
-                { head: text.checks, cell: ({ name }) => text.names[name] ?? fieldName(name) },
+                {
+                  head: text.checks,
+                  cell: ({ name, message }) => (
+                    <>
+                      {text.names[name] ?? fieldName(name)}
+                      <Text in="p" className="meta">
+                        {message}
+                      </Text>
+                    </>
+                  ),
+                },
                 {
                   head: text.state,
                   className: 'kind-cell',
                   cell: ({ status }) => <Chip tone={TONES[status]}>{text.marks[status]}</Chip>,
-                },
-                {
-                  head: text.says,
-                  className: 'meta',
-                  cell: ({ message }) => <Text>{message}</Text>,
                 },
               ]}
             />

@@ -42,7 +42,7 @@ export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAl
       </h2>
       <ul className="tiles">
         {(isAll ? rest : rest.slice(0, FEW)).map((each) => (
-          <Card key={each.of.relationship.id} base={props.place.base} {...each} />
+          <LinkedRecord key={each.of.relationship.id} base={props.place.base} {...each} />
         ))}
       </ul>
       {!isAll && rest.length > FEW && (
@@ -60,9 +60,15 @@ function stateIn({ record }: Related, type: RecordType | undefined): string | un
   return typeof value === 'string' ? value : undefined
 }
 
-type CardProps = Linked & { base: string; children?: ReactNode }
+type LinkedRecordProps = Linked & { base: string; children?: ReactNode }
 
-export function Card({ base, of: { relationship, record }, type, state, children }: CardProps) {
+export function LinkedRecord({
+  base,
+  of: { relationship, record },
+  type,
+  state,
+  children,
+}: LinkedRecordProps) {
   const title = titleOf(record, type)
   const own = type && titleField(type)
   const prose =

@@ -16,7 +16,7 @@ import { stateField } from '../../parts/record-types.ts'
 import { say } from '../../parts/toast.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
 import { words } from '../../words.ts'
-import { Card, type Linked, useParts, WAITING } from './links.tsx'
+import { type Linked, LinkedRecord, useParts, WAITING } from './links.tsx'
 import { type Place, useProposals, type useRelated } from './load.ts'
 
 export function Waiting({ place, related }: { place: Place; related: ReturnType<typeof useRelated> }) {
@@ -35,9 +35,9 @@ export function Waiting({ place, related }: { place: Place; related: ReturnType<
           <Proposal key={set.id} place={place} set={set} />
         ))}
         {waiting.map((each) => (
-          <Card key={each.of.relationship.id} base={base} {...each}>
+          <LinkedRecord key={each.of.relationship.id} base={base} {...each}>
             <Decide base={base} {...each} />
-          </Card>
+          </LinkedRecord>
         ))}
       </ul>
     </section>
