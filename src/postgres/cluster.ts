@@ -86,14 +86,19 @@ export async function supervise(options: {
 
   /** Takes the server. Returns undefined if it has to be opened again, null if another process serves it. */
   const take = async (cluster: Cluster): Promise<Ownership | null | undefined> => {
-    const ownership = await claimOwnership(cluster.url, { onLost })
+    const seen = { isLost: false }
+    const lost = () => {
+      seen.isLost = true
+      onLost()
+    }
+    const ownership = await claimOwnership(cluster.url, { onLost: lost })
     if (!ownership || !cluster.adopted) return ownership
     try {
       if (await hasSettings(cluster.url, options.settings)) {
         cluster.guard()
         // The guard of the process before may have begun to end it.
         await query(cluster.url, 'SELECT')
-        return ownership
+        if (!seen.isLost) return ownership
       }
     } catch (error) {
       await ownership.release()
