@@ -25,7 +25,7 @@ export type Explorer = {
 type Opened = { page: Page; faults: string[]; close(): Promise<void> }
 
 /** What a test in a browser may take. */
-export const TIME = 60_000
+export const TIME = 180_000
 
 /** The pages beside those that the ten questions need. */
 export const OTHER_PAGES = {
