@@ -49,15 +49,17 @@ function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed())
 }
 
+/** The path of a route with these values in it. */
+const filledPath = (path: string, values: Readonly<Record<string, string>>): string =>
+  path.replace('*', 'a.txt').replace(/:([a-z_]+)/g, (_, name: string) => encoded(values[name] ?? ''))
+
 async function send({ route, where, path: at, by, how, query }: Change): Promise<string | null> {
   const row = ROUTES[route % ROUTES.length] as (typeof ROUTES)[number]
   const sample = routeSamples('shop')[row.id] ?? {}
   const values = { ...routeValues(row.path, filled) }
   const names = Object.keys(values).filter((name) => row.path.includes(`:${name}`))
   if (where === 0) values[names[how % names.length] ?? ''] = textOf(by)
-  const path = row.path
-    .replace('*', 'a.txt')
-    .replace(/:([a-z_]+)/g, (_, name: string) => encoded(values[name] ?? ''))
+  const path = filledPath(row.path, values)
   const search = new URLSearchParams(sample.query ?? '')
   if (where !== 2) for (const name of query) search.set(name, textOf(by).toWellFormed())
   if (row.writes) search.set('dry_run', 'true')
@@ -82,10 +84,7 @@ test(
     const wrong: string[] = []
     for (const row of sampleOf(ROUTES)) {
       const sample = routeSamples('shop')[row.id]
-      const values = routeValues(row.path, filled)
-      const path = row.path
-        .replace('*', 'a.txt')
-        .replace(/:([a-z_]+)/g, (_, name: string) => values[name] ?? '')
+      const path = filledPath(row.path, routeValues(row.path, filled))
       const search = `${sample?.query ?? ''}${row.writes ? '&dry_run=true' : ''}`
       for (const body of sample?.body === undefined ? [] : replacedEach(sample.body, TEXTLESS)) {
         const { status, text } = await world.call(row.method, `/v1${path}?${search}`, body as object)

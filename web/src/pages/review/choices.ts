@@ -42,7 +42,7 @@ export const conflictsOf = ({ conflicts }: Proposal): Conflict[] =>
 
 /** The change that an obstacle is in the way of, if it is of a record or a relationship. */
 export const editOf = ({ changes }: Proposal, { path }: { path: string }): Edit | undefined =>
-  changes.find((edit) => isOfRecords(edit) && `${path}/`.startsWith(`/${edit.id}/`))
+  changes.find((edit) => isOfRecords(edit) && `${path}/`.startsWith(`${placeOf(edit)}/`))
 
 /** `data.stage` of a conflict of one field. */
 export function fieldOf({ kind, id, path }: Pick<Conflict, 'kind' | 'id' | 'path'>): string | undefined {
