@@ -132,6 +132,7 @@ export class Visitor {
   }
 }
 
-const PATIENCE_MS = 10_000
+/** For a machine that runs other tests beside. */
+const PATIENCE_MS = 30_000
 type Role = Parameters<Page['getByRole']>[0]
 type Within = Pick<Page, 'getByRole' | 'getByText'>

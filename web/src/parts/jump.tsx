@@ -31,14 +31,20 @@ export function Jump({ base, onClose }: { base: string; onClose: () => void }) {
     ...records,
   ]
   const chosen = targets[Math.min(at, targets.length - 1)]
+  const close = () => {
+    element.current?.close()
+    // The event comes later, and would close a jump that was asked for in between.
+    onClose()
+  }
   const go = (target: Target | undefined) => {
     if (!target) return
-    element.current?.close()
+    close()
     if (target.address.startsWith('/graphql')) location.assign(target.address)
     else navigate(target.address)
   }
   const keys = (event: KeyboardEvent) => {
     if (event.key === 'Enter') go(chosen)
+    else if (event.key === 'Escape') close()
     else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       const step = event.key === 'ArrowDown' ? 1 : -1
       setAt((Math.min(at, targets.length - 1) + step + targets.length) % Math.max(1, targets.length))
@@ -52,7 +58,7 @@ export function Jump({ base, onClose }: { base: string; onClose: () => void }) {
       className="jump"
       aria-label={words.jump}
       onClose={onClose}
-      onClick={({ target }) => target === element.current && element.current.close()}
+      onClick={({ target }) => target === element.current && close()}
     >
       <input
         role="combobox"
