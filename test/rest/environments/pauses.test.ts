@@ -121,6 +121,26 @@ test('it opens no change-set, and discards nothing of others', async () => {
   succeed(await world.call('GET', `/v1/${base}--other/records/deal/of-another`))
 })
 
+test('what it discards counts, also of others; a dry run does not', async () => {
+  const base = await desk()
+  const id = `${base}--other`
+  succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'other', copy: 'on_write' }), 201)
+  for (const n of upTo(FREE)) succeed(await put(world.call, id, `of-another-${n}`), 201)
+  const { call } = await agentOf(base, 'propose')
+  const discard = (names: string[], query = '') =>
+    call('POST', `/v1/${id}/discard${query}`, {
+      resources: names.map((each) => ({ kind: 'record', record_type: 'deal', id: each })),
+    })
+  const others = upTo(FREE).map((n) => `of-another-${n}`)
+  succeed(await put(call, id, 'own'), 201)
+  succeed(await discard(['own'], '?dry_run=true'))
+  succeed(await discard(['own']))
+  expect(succeed(await call('GET', '/v1/tokens/self')).bounds.pace.bases).toMatchObject([{ used: 2 }])
+  expectDetail(await discard(others), 403, { code: 'paused' })
+  expect(succeed(await world.call('GET', `/v1/${id}/records/deal`)).data).toHaveLength(FREE)
+  expect(await requests(base)).toMatchObject([{ pause: { writes: 2, refused: FREE } }])
+})
+
 test('others go on: another token, another base, and one that writes directly', async () => {
   const base = await desk()
   const elsewhere = await desk()

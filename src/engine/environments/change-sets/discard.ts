@@ -10,7 +10,7 @@ import { statement } from '../../storage/database/client.ts'
 import { type ShownEdit, shownDraft } from '../edits.ts'
 import { nameOf, readDrafts, typesOf } from './drafts.ts'
 import { dropDrafts } from './drop-drafts.ts'
-import { paced } from './pace.ts'
+import { keepPace, paced } from './pace.ts'
 import { selectDrafts } from './selection.ts'
 
 const RAISE = statement(
@@ -28,7 +28,7 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
   const { access } = scope
   await requireChangeSet(scope, id)
   const { resources } = check(DiscardBody, input, inBody())
-  const { db } = await paced(scope, id, true)
+  const { db } = await paced(scope, id, false)
   return db.transaction(async (tx) => {
     requireOpen(id, (await holdChangeSet(tx, id)).status)
     const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
@@ -45,6 +45,8 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
       const { kind, base: before, preview: after } = draft
       changes.push(await shownDraft(scope, productionOf(id), { kind, id: nameOf(draft), before, after }))
     }
+    // No trigger logs what is taken out.
+    await keepPace({ ...scope, db: tx }, productionOf(id), selected.length)
     return { from: id, revision: raised?.revision ?? 0, changes }
   })
 }
