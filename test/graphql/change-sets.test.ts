@@ -126,3 +126,25 @@ test('promote and discard take the documents of REST', async () => {
   )
   expect(read.data).toEqual({ record: { data: { stage: 'won' } }, base: { changeSet: { status: 'merged' } } })
 })
+
+test('promote takes a deletion that grew once `resolve` says so', async () => {
+  const types = { source_record_types: ['deal'], target_record_types: ['deal'], on_delete: 'cascade' }
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/parent', types), 201)
+  succeed(await world.call('PUT', '/v1/crm/records/deal/grows', { data: {} }), 201)
+  await send('mutation { createPreview(base: "crm", input: { name: "grown", copy: "on_write" }) { id } }')
+  await send('mutation { deleteRecord(base: "crm--grown", recordType: "deal", id: "grows") { id } }')
+  const relationships = [{ rel_type: 'parent', record_type: 'deal', id: 'grows' }]
+  succeed(await world.call('PUT', '/v1/crm/records/deal/child', { data: {}, relationships }), 201)
+  const promote = (resolve: object[]) =>
+    send(
+      'mutation P($resolve: JSON) { promote(base: "crm", from: "crm--grown", resolve: $resolve) { changes } }',
+      { resolve },
+    )
+  const refused = await promote([])
+  expect(refused.errors[0].extensions.details).toMatchObject([{ path: '/deal/grows', code: 'cascade_grew' }])
+  succeed(await world.call('GET', '/v1/crm/records/deal/grows'))
+  const done = await promote([{ record_type: 'deal', id: 'grows', take: 'preview' }])
+  expect(done.data.promote.changes).toMatchObject([{ id: 'deal/grows', op: 'delete' }])
+  for (const id of ['grows', 'child'])
+    expect((await world.call('GET', `/v1/crm/records/deal/${id}`)).status).toBe(404)
+})

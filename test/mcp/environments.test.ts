@@ -171,6 +171,27 @@ describe('the tools of environments', () => {
     expect(after['data']).toMatchObject([{ data: { title: 'Two' } }])
   })
 
+  test('promote takes a deletion that grew once `resolve` says so', async () => {
+    const { base, asAgent, asAdmin } = await live()
+    await put(`${base}/relationship-types/parent`, {
+      ...{ source_record_types: ['task'], target_record_types: ['task'], on_delete: 'cascade' },
+    })
+    const { id: from, mcp } = await asAgent('preview', { action: 'create', copy: 'on_write' })
+    await asAgent('delete_record', { record_type: 'task', id: 't1' }, mcp)
+    const relationships = [{ rel_type: 'parent', record_type: 'task', id: 't1' }]
+    await put(`${base}/records/task/child`, { data: {}, relationships })
+    const refused = await asAdmin('promote', { from })
+    expect(refused).toMatchObject({ details: [{ path: '/task/t1', code: 'cascade_grew' }] })
+    const resolve = [{ record_type: 'task', id: 't1', take: 'preview' }]
+    const { plan_token } = await asAdmin('promote', { from, resolve })
+    succeed(await world.call('GET', `/v1/${base}/records/task/t1`))
+    expect(await asAdmin('promote', { plan_token })).toMatchObject({
+      changes: [{ id: 'task/t1', op: 'delete' }],
+    })
+    for (const id of ['t1', 'child'])
+      expectFailure(await world.call('GET', `/v1/${base}/records/task/${id}`), 'NOT_FOUND')
+  })
+
   test('propose shows the changes, what both sides changed, and what records break; it changes nothing', async () => {
     const { base, asAgent } = await live()
     const dev = `${base}--dev`
