@@ -190,3 +190,55 @@ test('without the parser, the role of a change-set reads its drafts alone, and t
   const none = await shown('crm', null)
   expect(none.all).toContain('{"n":0}')
 })
+
+test('lists, objects and several links read as production has them after the merge', async () => {
+  const list = { type: 'array', items: {} }
+  const fields = {
+    tags: { ...list, items: { type: 'string' } },
+    sizes: { ...list, items: { type: 'number' } },
+  }
+  const json_schema = { type: 'object', properties: { ...fields, parts: list, none: list } }
+  const indexes = [{ fields: ['data.tags'] }]
+  succeed(await call('PUT', '/v1/crm/record-types/kit', { json_schema, indexes }), 201)
+  succeed(await call('PUT', '/v1/crm/relationship-types/holds', { source_record_types: ['kit'] }), 201)
+  const data = {
+    tags: ['a', 'with "quotes"', '{b,c}', 'NULL', '', '\\'],
+    ...{ sizes: [1, 2.5, 1e20], parts: [[1, [2]], { at: [null, true] }, []], none: [] },
+  }
+  for (const each of ['k1', 'k2']) succeed(await call('PUT', `/v1/crm/records/kit/${each}`, { data }), 201)
+  const relationships = ['a', 'b', 'c'].map((to) => ({ rel_type: 'holds', record_type: 'deal', id: to }))
+  succeed(await call('PUT', `/v1/${id}/records/kit/k3`, { data, relationships }), 201)
+  succeed(await call('PATCH', `/v1/${id}/records/kit/k2`, { data: { parts: [{ of: ['it'] }], none: null } }))
+  const statements = `UPDATE kit SET tags = coalesce(tags, '[]') || '["vip"]' WHERE id <> 'k3';
+    UPDATE kit SET sizes = sizes - 0 WHERE id = 'k3'; UPDATE kit SET none = to_jsonb(ARRAY[ARRAY[1], ARRAY[2]]) WHERE id = 'k3';
+    INSERT INTO relationships (rel_type, source_record_type, source_id, target_record_type, target_id)
+      SELECT 'holds', 'kit', 'k1', 'deal', d.id FROM deal d WHERE d.id <> 'c';
+    DELETE FROM relationships WHERE source_id = 'k3' AND target_id = 'b'`
+  const done = await execute(statements)
+  const { plan_token } = succeed(done)
+  if (plan_token) succeed(await call('POST', `/v1/${id}/sql/execute`, { plan_token }))
+  const queries = [
+    'SELECT id, tags, sizes, parts, none, data FROM kit ORDER BY id',
+    `SELECT k.id, t.value FROM kit k CROSS JOIN LATERAL jsonb_array_elements_text(k.tags) AS t(value) ORDER BY 1, 2`,
+    `SELECT id FROM kit WHERE tags ? 'vip' ORDER BY id`,
+    `SELECT id, array_agg(t ORDER BY t) AS texts FROM kit, jsonb_array_elements_text(tags) AS t GROUP BY id ORDER BY id`,
+    `SELECT source_id, array_agg(target_id ORDER BY target_id) AS targets, count(*) AS n FROM relationships
+       WHERE rel_type = 'holds' GROUP BY 1 ORDER BY 1`,
+    `SELECT count(*) AS n, array_agg(id ORDER BY id) AS ids FROM records WHERE record_type = 'kit'`,
+  ]
+  const read = async (base: string) => {
+    const answers: Row[][] = []
+    for (const query of queries) answers.push(await rows(query, base))
+    return answers
+  }
+  const before = await read(id)
+  expect(before[2]).toEqual([{ id: 'k1' }, { id: 'k2' }])
+  expect(before[4]).toEqual([
+    { source_id: 'k1', targets: ['a', 'b'], n: 2 },
+    { source_id: 'k3', targets: ['a', 'c'], n: 2 },
+  ])
+  expect(await rows(`SELECT id FROM kit WHERE tags ? 'vip'`, 'crm')).toEqual([])
+  succeed(await call('POST', '/v1/crm/promote', { from: id }))
+  expect(await read('crm')).toEqual(before)
+  expect(await read(id)).toEqual(before)
+})
