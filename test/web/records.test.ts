@@ -77,6 +77,23 @@ asMara(
   },
 )
 
+asMara('the side bar counts what others make and delete', '/t/ticket', async ({ page }) => {
+  const others = explorer.server.call
+  const counts = (count: number) =>
+    page
+      .locator('.side-item[data-type=article] .note')
+      .filter({ hasText: `${count}` })
+      .waitFor()
+  await counts(0)
+  const { id } = succeed(
+    await others('POST', '/v1/desk/records/article', { data: { title: 'Parcels' } }),
+    201,
+  )
+  await counts(1)
+  succeed(await others('DELETE', `/v1/desk/records/article/${id}`))
+  await counts(0)
+})
+
 asMara('a field of several records is set, and that is undone', '/t/ticket', async (visitor) => {
   const ids = await selectTwo(visitor)
   const before = await Promise.all(ids.map(async (id) => (await ticket(id)).data.priority))

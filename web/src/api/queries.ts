@@ -31,14 +31,14 @@ export const useRead = <T, Shown = T>(
     ...(select && { select }),
   })
 
-/** A read whose question is a body: a query, an aggregate, a plan. */
+/** A read whose question is a body: a query, an aggregate, a plan. What makes `under` stale makes it stale too. */
 export const useAsk = <T>(
   path: string,
   body?: unknown,
-  { enabled = true, keep, method = 'POST' }: Options & { method?: string } = {},
+  { enabled = true, keep, method = 'POST', under = path }: Options & { method?: string; under?: string } = {},
 ) =>
   useQuery<T, Failure>({
-    queryKey: [path, body],
+    queryKey: [under, body],
     queryFn: ({ signal }) => send<T>(method, path, body, { signal }),
     enabled,
     ...(keep && { placeholderData: keepPreviousData }),
@@ -165,6 +165,7 @@ export function useRecordCounts(
   const answer = useAsk<{ data?: Record<string, { rows: { count: number }[] } | null> }>('/graphql', query, {
     enabled: types.length > 0,
     keep: true,
+    under: pathOf([base, 'records']),
   })
   return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
 }

@@ -1,8 +1,6 @@
 /** What a base does by itself: what it sends, takes, runs and reads, and what became of it. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { pathOf, usePagesOf, useRead } from '../../api/queries.ts'
-import { send } from '../../api/send.ts'
+import { pathOf, useAsk, usePagesOf, useRead } from '../../api/queries.ts'
 import type { Actor, Data, Delivery, Json, Page, RecordType } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
 
@@ -133,12 +131,10 @@ export function useCounts(base: string, rows: readonly Automatic[], span: Span) 
     )
     return { query: `query ($base: String!) { ${fields.join(' ')} }`, variables: { base } }
   }, [base, names, span])
-  // Under the address of the list, so that what makes that stale makes the counts stale too.
-  const answer = useQuery({
-    queryKey: [pathOf([base, 'deliveries']), query],
-    queryFn: ({ signal }) => send<Totals>('POST', '/graphql', query, { signal }),
+  const answer = useAsk<Totals>('/graphql', query, {
     enabled: ids.length > 0,
-    placeholderData: keepPreviousData,
+    keep: true,
+    under: pathOf([base, 'deliveries']),
   })
   return (id: string): Counts | undefined => {
     const { data } = answer.data ?? {}
