@@ -1,16 +1,17 @@
 /** A token whose grant proposes: what it writes to production is in a change-set of its own, over every surface. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../../src/rest/plugin.ts'
-import { expectFailure, succeed, times } from '../../support/answers.ts'
+import { expectDetail, expectFailure, succeed, times } from '../../support/answers.ts'
 import { callTool, rpc } from '../../support/mcp.ts'
 import { type FilledBase, fillBase, routeSamples, routeValues } from '../../support/route-samples.ts'
 import type { Call } from '../../support/server.ts'
+import { json, openUpstream } from '../../support/upstream.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
 let world: World
 let filled: FilledBase
 beforeAll(async () => {
-  world = await openWorld({ PLINTH_RATE_LIMIT: '0' })
+  world = await openWorld({ PLINTH_RATE_LIMIT: '0', PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
   for (const base of ['shop', 'desk']) succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
   filled = await fillBase(world, 'shop', 'productiononly')
   succeed(await world.call('PUT', '/v1/desk/record-types/deal', {}), 201)
@@ -233,6 +234,59 @@ describe('a token with rules', () => {
     for (const id of ['f1', 'f2'])
       succeed(await call('PATCH', `/v1/desk/records/deal/${id}`, { data: { stage: 'won' } }))
     expect([(await seen('f1')).stage, (await seen('f2')).stage]).toEqual(['won', 'closed'])
+  })
+
+  test('a rule lets nothing pass on types that its grant does not name', async () => {
+    succeed(await world.call('PUT', '/v1/desk/record-types/memo', {}), 201)
+    const anything = { ...STAGES, record_type: '*', operations: ['create'], fields: undefined, max: 100 }
+    const { call } = await world.newToken([
+      { base: 'desk', record_type: ['deal'], permission: 'write', writes: { auto: [anything] } },
+      { base: 'desk', environment: 'preview', permission: 'write' },
+      { base: 'desk', permission: 'read' },
+    ])
+    const operations = [{ type: 'create_record', record_type: 'memo', id: 'm1', data: {} }]
+    succeed(await call('POST', '/v1/desk/batch', { operations }))
+    const statements = `INSERT INTO memo (id) VALUES ('m2')`
+    succeed(await call('POST', '/v1/desk/sql/execute', { statements }))
+    const query = `mutation { createRecord(base: "desk", recordType: "memo", id: "m3", data: {}) { id } }`
+    expect(succeed(await call('POST', '/graphql', { query })).errors).toBeUndefined()
+    expect(succeed(await world.call('GET', '/v1/desk/records/memo')).data).toEqual([])
+    expect(succeed(await call('GET', '/v1/desk/records/memo')).data).toHaveLength(3)
+    succeed(await call('PUT', '/v1/desk/records/deal/of-the-grant', { data: {} }), 201)
+    await seen('of-the-grant')
+  })
+
+  test('no rule lets it write to an external source', async () => {
+    const upstream = await openUpstream()
+    const sent: string[] = []
+    upstream.on(/^\/people/, (asked, response) => {
+      sent.push(`${asked.method} ${asked.url.pathname}`)
+      json({ id: 'p1' }, 201)(asked, response)
+    })
+    const hub = {
+      ...{ name: 'hub', field_mapping: { to_plinth: { external_id: '$.id' } } },
+      create: { url: `${upstream.url}/people` },
+      update: { url: `${upstream.url}/people/{{external_id}}`, method: 'PATCH' },
+    }
+    try {
+      succeed(await world.call('PUT', '/v1/desk/record-types/person', { sources: [hub] }), 201)
+      const anything = { record_type: '*', operations: ['create', 'update'], max: 100, per: 'hour' }
+      const { call } = await ruled(anything)
+      const body = { external_source: 'hub', data: { name: 'Ada' } }
+      for (const [method, path] of [
+        ['POST', 'person'],
+        ['PUT', 'person/p1'],
+        ['PATCH', 'person/p1'],
+      ] as const)
+        expectDetail(await call(method, `/v1/desk/records/${path}`, body), 403, {
+          code: 'not_in_change_sets',
+        })
+      expect(sent).toEqual([])
+      succeed(await world.call('POST', '/v1/desk/records/person', body), 201)
+      expect(sent).toEqual(['POST /people'])
+    } finally {
+      await upstream.close()
+    }
   })
 
   test.each([

@@ -8,7 +8,7 @@ import { openRequestBatching } from '../../data/ledger/request-batching.ts'
 import type { Change } from '../../log/entry.ts'
 import { readOwn } from '../../log/read.ts'
 import { entriesMeeting } from '../../records/query/matching-entries.ts'
-import type { AutoRule } from '../../storage/access/grants.ts'
+import type { AutoRule, BoundRule } from '../../storage/access/grants.ts'
 import { ResponseBudget } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
@@ -28,7 +28,7 @@ const IS_DRAFTED = statement(
 )
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(?:record|relationship|change)\b/
 
-type Bounds = { baseId: string; rules: readonly AutoRule[]; own: string | undefined }
+type Bounds = { baseId: string; rules: readonly BoundRule[]; own: string | undefined }
 
 /**
  * The scope of a write by rules. Its transactions end with `NotAutomatic` if a change meets none of them.
@@ -37,8 +37,14 @@ type Bounds = { baseId: string; rules: readonly AutoRule[]; own: string | undefi
 export function automatically(scope: Scope, baseId: string, own: string | undefined): Scope {
   const db = new JudgedDb(scope, { baseId, rules: scope.access.automatic(baseId), own })
   const access = accessInChangeSet(scope.access, anyPreviewOf(baseId))
-  return { ...scope, db, access, batching: openRequestBatching(db, db) }
+  return { ...scope, db, access, batching: openRequestBatching(db, db), egress: unsent(scope) }
 }
+
+/** What is sent cannot be taken back once it is judged, and no log tells of it: no rule lets it pass. */
+const unsent = ({ egress }: Scope): Scope['egress'] => ({
+  ...egress,
+  send: () => Promise.reject(new NotAutomatic()),
+})
 
 /** Judges each transaction before its commit. */
 class JudgedDb extends WrappedDb {
@@ -76,11 +82,11 @@ async function judge(
 ): Promise<void> {
   if (changes.length >= LIMITS.automaticWrites) throw new NotAutomatic()
   let rest = changes
-  for (const rule of rules) {
-    const fitting = await meeting(scope, baseId, rule, rest)
+  for (const bound of rules) {
+    const fitting = await meeting(scope, baseId, bound, rest)
     if (fitting.size === 0) continue
     rest = rest.filter(({ seq }) => !fitting.has(seq))
-    await count(scope, rule, fitting.size)
+    await count(scope, bound.rule, fitting.size)
   }
   if (rest.length > 0) throw new NotAutomatic()
   if (changes.length === 0) return
@@ -95,7 +101,7 @@ async function judge(
 async function meeting(
   scope: Scope,
   baseId: string,
-  { record_type: type, operations, fields, filter }: AutoRule,
+  { rule: { record_type: type, operations, fields, filter }, types }: BoundRule,
   changes: readonly Change[],
 ): Promise<ReadonlySet<number>> {
   const inside = (path: string) =>
@@ -108,6 +114,7 @@ async function meeting(
     kind === 'record' &&
     recordType !== null &&
     (type === '*' || type === recordType) &&
+    (types.has('*') || types.has(recordType)) &&
     (operations as readonly string[]).includes(operation) &&
     (operation !== 'update' || diff.every(({ path }) => inside(path)))
       ? [{ seq, recordType }]

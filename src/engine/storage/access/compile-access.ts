@@ -52,7 +52,10 @@ export function compileAccess(grants: readonly Grant[]): Access {
     types: (permission, baseId) => typesOf(reaching(onTypes, permission, baseId)),
     proposed: (baseId) =>
       proposing.length === 0 ? NO_TYPES : typesOf(proposing.filter((rule) => isOnBase(rule, baseId))),
-    automatic: (baseId) => proposing.flatMap((rule) => (isOnBase(rule, baseId) ? rulesOf(rule.grant) : [])),
+    automatic: (baseId) =>
+      proposing
+        .filter((each) => isOnBase(each, baseId))
+        .flatMap(({ grant, types }) => rulesOf(grant).map((rule) => ({ rule, types }))),
     sees: (baseId) => reaching(onTypes, 'read', baseId).length > 0,
     knows: (baseId) => reaching(all, 'read', baseId).length > 0,
     atEndpoint: (baseId, endpointId) => {
