@@ -247,6 +247,7 @@ inBrowser('what production refuses by now is left out or let pass, and the rest 
   const { page, faults, close } = await explorer.open('Mara Lindqvist', `/review/${from}`)
   const visitor = new Visitor(page)
   const promote = page.getByRole('button', { name: 'Promote', exact: true })
+  await visitor.sees('read_next: The kept one → The gone one')
   await visitor.sees('Production has no record "article/gone" any more')
   await visitor.sees('The alone one: The deletion of this record takes relationships of production with it')
   expect(await promote.isDisabled()).toBe(true)

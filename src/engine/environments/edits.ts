@@ -12,7 +12,7 @@ import { secretsSetBy } from '../configuration/lifecycle/secrets.ts'
 import { findType } from '../core/load-type.ts'
 import type { Scope } from '../core/scope.ts'
 import { type DiffStep, diffOf, withBefore } from '../log/diff.ts'
-import { titleIn } from '../records/titles.ts'
+import { titleIn, titlesOf } from '../records/titles.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A difference of one resource; null where it is absent. */
@@ -27,7 +27,7 @@ export type ShownEdit = {
   kind: string
   id: string
   op: 'create' | 'update' | 'delete'
-  /** Of a record: what a reader knows it by. */
+  /** Of a record or relationship: what a reader knows it by. */
   title?: string
   diff: readonly DiffStep[]
   /** Of a promotion: taken back since. */
@@ -64,20 +64,58 @@ export function shown({ kind, id, before, after }: Edit): ShownEdit {
   }
 }
 
-/** What a draft of a change-set changes in production. Of a record, its title, or else the id that it has elsewhere. */
-export async function shownDraft(
+/**
+ * What drafts of a change-set change in production, with titles: of a record its own, or else the id that it has elsewhere, of a
+ * relationship its type and its ends.
+ */
+export async function shownDrafts(
   scope: Scope,
   baseId: string,
-  { kind, id, before, after }: Pick<ShownEdit, 'kind' | 'id'> & { before: Draft; after: Draft },
-): Promise<ShownEdit> {
-  const diff = diffOf(before, after)
-  const op = before === null ? 'create' : after === null ? 'delete' : 'update'
-  const of = before ?? after
-  const type = kind === 'record' ? await findType(scope, baseId, id.slice(0, id.indexOf('/'))) : undefined
-  const title = type && (titleIn(of?.data, type.title) ?? of?.external_id)
-  return { kind, id, op, ...(title && { title }), diff: before ? withBefore(diff, before) : diff }
+  drafts: readonly DraftedEdit[],
+): Promise<ShownEdit[]> {
+  const titles = new Map<string, unknown>()
+  for (const { kind, id, before, after } of drafts) {
+    if (kind !== 'record') continue
+    const type = await findType(scope, baseId, recordOf(id).recordType)
+    const of = before ?? after
+    titles.set(id, type && (titleIn(of?.['data'], type.title) ?? of?.['external_id']))
+  }
+  const ends = [...new Set(drafts.flatMap(endsOf))].filter((end) => !titles.has(end))
+  const read = await titlesOf(scope, baseId, ends.map(recordOf))
+  for (const [n, end] of ends.entries()) titles.set(end, read[n])
+  const changes: ShownEdit[] = []
+  for (const draft of drafts) {
+    if (turnIsOver()) await nextTurn()
+    const { kind, id, before, after } = draft
+    const [source, target] = endsOf(draft).map((end) => titles.get(end) ?? end)
+    const title = source ? `${(before ?? after)?.['rel_type']}: ${source} → ${target}` : titles.get(id)
+    const diff = diffOf(before, after)
+    const op = before === null ? 'create' : after === null ? 'delete' : 'update'
+    changes.push({
+      kind,
+      id,
+      op,
+      ...(typeof title === 'string' && { title }),
+      diff: before ? withBefore(diff, before) : diff,
+    })
+  }
+  return changes
 }
-type Draft = { readonly data?: unknown; readonly external_id?: string | null } | null
+
+type DraftedEdit = Pick<ShownEdit, 'kind' | 'id'> & { readonly before: Draft; readonly after: Draft }
+type Draft = Readonly<Record<string, unknown>> | null
+
+/** `ticket/t1` of each end of a relationship. */
+function endsOf({ kind, before, after }: DraftedEdit): string[] {
+  const of = before ?? after
+  if (kind === 'record' || !of) return []
+  return ['source', 'target'].map((end) => `${of[`${end}_record_type`]}/${of[`${end}_id`]}`)
+}
+
+function recordOf(name: string) {
+  const at = name.indexOf('/')
+  return { kind: 'record', recordType: name.slice(0, at), id: name.slice(at + 1) }
+}
 
 /** The secrets that a definition sets, hidden. */
 const hiddenOf = (kind: Kind, definition: Definition): Definition =>

@@ -14,8 +14,8 @@ export type PromotionEdit = Edit & { readonly origin?: object; readonly rolledBa
 export type StoredDraft = {
   readonly kind: 'record' | 'relationship'
   readonly id: string
-  readonly before: object | null
-  readonly after: object | null
+  readonly before: Definition | null
+  readonly after: Definition | null
   readonly rolledBack?: boolean
 }
 /** The edits of a promotion, and the conflicts that were overridden. */

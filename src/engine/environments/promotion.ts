@@ -10,7 +10,7 @@ import type { Promotion as Row } from '../prisma/client.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import type { NewSecret, RecordsRewritten } from './apply-edits.ts'
-import { type Kept, type ShownEdit, shown, shownDraft } from './edits.ts'
+import { type Kept, type ShownEdit, shown, shownDrafts } from './edits.ts'
 import { type PromotionEdits, readEdits, storeEdits, textsOf } from './promotion-edits.ts'
 import type { Conflict } from './three-way.ts'
 
@@ -78,10 +78,9 @@ async function toPromotion(
     if (turnIsOver()) await nextTurn()
     changes.push(withMark(shown(edit), edit))
   }
-  for (const draft of past?.drafts ?? []) {
-    if (turnIsOver()) await nextTurn()
-    changes.push(withMark(await shownDraft(scope, row.baseId, draft), draft))
-  }
+  const drafts = past?.drafts ?? []
+  for (const [n, edit] of (await shownDrafts(scope, row.baseId, drafts)).entries())
+    changes.push(withMark(edit, drafts[n] ?? {}))
   return { ...head, changes, conflicts: past?.conflicts ?? [], createdBy, createdByName, createdAt }
 }
 

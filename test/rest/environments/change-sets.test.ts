@@ -774,6 +774,42 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
     expect(expectFailure(answer, 'VALIDATION_ERROR').details[0].code).toBe('not_a_change_set')
 })
 
+test('a relationship is named by its type and its ends, added or deleted, in the proposal and in the promotion', async () => {
+  const [person, likes] = [`person${serial}`, `likes${serial}`]
+  const json_schema = { type: 'object', properties: { name: { type: 'string' } } }
+  succeed(
+    await call('PUT', `/v1/crm/record-types/${person}`, { json_schema, display: { title: 'name' } }),
+    201,
+  )
+  const types = { source_record_types: [person], target_record_types: ['deal', person] }
+  succeed(await call('PUT', `/v1/crm/relationship-types/${likes}`, types), 201)
+  const name = (base: string, to: string) =>
+    call('PUT', at(base, to.toLowerCase(), person), { data: { name: to } })
+  for (const each of ['Ada', 'Bo']) succeed(await name('crm', each), 201)
+  const link = (target_record_type: string, target_id: string) => ({
+    ...{ rel_type: likes, source_record_type: person, source_id: 'ada', target_record_type, target_id },
+  })
+  const old = succeed(await call('POST', '/v1/crm/relationships', link(person, 'bo')), 201).id
+  succeed(await call('DELETE', `/v1/${id}/relationships/${old}`))
+  succeed(await name(id, 'Cy'), 201)
+  for (const ends of [link('deal', a), link(person, 'cy')])
+    succeed(await call('POST', `/v1/${id}/relationships`, ends), 201)
+  type Edit = { kind: string; op: string; title?: string }
+  const named = (changes: Edit[]) =>
+    changes.flatMap(({ kind, op, title }) => (kind === 'relationship' ? [`${op} ${title}`] : [])).sort()
+  const expected = [
+    `create ${likes}: Ada → Cy`,
+    `create ${likes}: Ada → deal/${a}`,
+    `delete ${likes}: Ada → Bo`,
+  ]
+  expect(named((await propose()).changes)).toEqual(expected)
+  const resources = [{ kind: 'relationship', id: old }]
+  expect(
+    named(succeed(await call('POST', `/v1/${id}/discard`, { resources, dry_run: true })).changes),
+  ).toEqual(expected.slice(2))
+  expect(named(succeed(await promote()).changes)).toEqual(expected)
+})
+
 test('it has no past', async () => {
   const moment = encodeURIComponent(new Date().toISOString())
   for (const [method, path, body] of [

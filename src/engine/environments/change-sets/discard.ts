@@ -7,8 +7,8 @@ import { holdChangeSet, requireOpen, takeStep } from '../../core/change-set/life
 import type { WriteScope } from '../../core/write/write.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
-import { type ShownEdit, shownDraft } from '../edits.ts'
-import { nameOf, readDrafts, typesOf } from './drafts.ts'
+import { type ShownEdit, shownDrafts } from '../edits.ts'
+import { asEdit, readDrafts, typesOf } from './drafts.ts'
 import { dropDrafts } from './drop-drafts.ts'
 import { keepPace, paced } from './pace.ts'
 import { selectDrafts } from './selection.ts'
@@ -40,11 +40,7 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
     await dropDrafts(tx, id, selected, { withLinks: true })
     const about = { discarded: selected.length }
     await takeStep({ ...scope, db: tx }, id, { event: 'discarded', about })
-    const changes: ShownEdit[] = []
-    for (const draft of selected) {
-      const { kind, base: before, preview: after } = draft
-      changes.push(await shownDraft(scope, productionOf(id), { kind, id: nameOf(draft), before, after }))
-    }
+    const changes = await shownDrafts({ ...scope, db: tx }, productionOf(id), selected.map(asEdit))
     // No trigger logs what is taken out.
     await keepPace({ ...scope, db: tx }, productionOf(id), selected.length)
     return { from: id, revision: raised?.revision ?? 0, changes }

@@ -60,6 +60,12 @@ export async function readDrafts(db: Db, id: string): Promise<Draft[]> {
 export const nameOf = ({ kind, type, id }: Pick<Draft, 'kind' | 'type' | 'id'>): string =>
   kind === 'record' ? `${type}/${id}` : id
 
+/** A draft as the edit of production that it is. */
+export const asEdit = (draft: Draft) => ({
+  ...{ kind: draft.kind, id: nameOf(draft) },
+  ...{ before: draft.base, after: draft.preview },
+})
+
 /** The record types that a caller needs rights on to see or write it. */
 export function typesOf({ kind, type, base, preview, production }: Draft): string[] {
   if (kind === 'record') return [type]

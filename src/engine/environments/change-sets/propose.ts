@@ -11,10 +11,10 @@ import type { Scope } from '../../core/scope.ts'
 import { requestChecks } from '../../core/write/write.ts'
 import { duplicatesAmong } from '../../data/indexes/index.ts'
 import { statement } from '../../storage/database/client.ts'
-import { type ShownEdit, shownDraft, summaryOf } from '../edits.ts'
+import { shownDrafts, summaryOf } from '../edits.ts'
 import type { Proposal } from '../proposal.ts'
 import { boundedDrafts } from './bounded-drafts.ts'
-import { type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
+import { asEdit, type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
 import { grownDeletions, missingEnds } from './ends.ts'
 import { type Merged, mergeDrafts } from './merge.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
@@ -37,12 +37,7 @@ export async function proposeChangeSet(
   const selected = selectDrafts(visible, resources)
   const resolutions = openResolutions(resolve, false)
   const { merged, conflicts } = await mergeDrafts(selected, resolutions)
-  const changes: ShownEdit[] = []
-  for (const draft of selected) {
-    if (turnIsOver()) await nextTurn()
-    const { kind, base, preview } = draft
-    changes.push(await shownDraft(scope, baseId, { kind, id: nameOf(draft), before: base, after: preview }))
-  }
+  const changes = await shownDrafts(scope, baseId, selected.map(asEdit))
   const state = await changeSetState(scope, from)
   return {
     ...{ from, baseId, changes, summary: summaryOf(changes), conflicts },
@@ -59,11 +54,7 @@ export async function proposeChangeSet(
 
 /** At an endpoint: what it shows of what its caller has proposed, and nothing of what production has beside that. */
 async function boundedProposal(scope: Scope, baseId: string, from: string): Promise<Proposal> {
-  const changes: ShownEdit[] = []
-  for (const draft of await boundedDrafts(scope, baseId, from)) {
-    const { kind, base, preview } = draft
-    changes.push(await shownDraft(scope, baseId, { kind, id: nameOf(draft), before: base, after: preview }))
-  }
+  const changes = await shownDrafts(scope, baseId, (await boundedDrafts(scope, baseId, from)).map(asEdit))
   return { ...{ from, baseId, changes, summary: summaryOf(changes) }, conflicts: [], breaks: [] }
 }
 

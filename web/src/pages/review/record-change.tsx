@@ -38,7 +38,7 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
   const definition = types.find((each) => each.id === type)
   const isThere = isRecord && op !== 'create'
   const made = diff[0]?.path === '' ? (diff[0].value as { data?: Data } | undefined)?.data : undefined
-  const title = titleOf({ id, data: stored?.data ?? made ?? {} }, definition)
+  const title = isRecord ? titleOf({ id, data: stored?.data ?? made ?? {} }, definition) : (edit.title ?? id)
   const isLeft = choices.left.has(keyOf(edit))
   const fields = op === 'update' ? [...new Set(diff.map(({ path }) => topOf(path)))] : []
   return (
