@@ -8,7 +8,7 @@ import { openRequestBatching } from '../../data/ledger/request-batching.ts'
 import type { Change } from '../../log/entry.ts'
 import { readOwn } from '../../log/read.ts'
 import { entriesMeeting } from '../../records/query/matching-entries.ts'
-import type { AutoRule, BoundRule } from '../../storage/access/grants.ts'
+import { type AutoRule, rulesOf } from '../../storage/access/grants.ts'
 import { ResponseBudget } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
@@ -28,6 +28,8 @@ const IS_DRAFTED = statement(
 )
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(?:record|relationship|change)\b/
 
+/** A rule with the types of its grant: it lets nothing pass on others, whatever else the token may write in previews. */
+type BoundRule = { readonly rule: AutoRule; readonly types: ReadonlySet<string> }
 type Bounds = { baseId: string; rules: readonly BoundRule[]; own: string | undefined }
 
 /**
@@ -35,7 +37,9 @@ type Bounds = { baseId: string; rules: readonly BoundRule[]; own: string | undef
  * @param own the change-set of the token: what it has drafted there is not written past it
  */
 export function automatically(scope: Scope, baseId: string, own: string | undefined): Scope {
-  const db = new JudgedDb(scope, { baseId, rules: scope.access.automatic(baseId), own })
+  const granted = scope.access.automatic(baseId)
+  const rules = granted.flatMap(({ grant, types }) => rulesOf(grant).map((rule) => ({ rule, types })))
+  const db = new JudgedDb(scope, { baseId, rules, own })
   const access = accessInChangeSet(scope.access, anyPreviewOf(baseId))
   return { ...scope, db, access, batching: openRequestBatching(db, db), egress: unsent(scope) }
 }

@@ -1,7 +1,7 @@
 /** Authorization: the rights of a token as one predicate for all reads and writes. */
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type BoundRule, type Grant, listed, type Permission, proposes } from './grants.ts'
+import { type Grant, listed, type Permission, proposes, type Rule } from './grants.ts'
 
 /** Compiled rights of a token. All surfaces use it for each read and write. */
 export type Access = {
@@ -16,8 +16,8 @@ export type Access = {
   types(permission: Permission, baseId: string): '*' | ReadonlySet<string>
   /** The types of a production base that the token writes by proposals: all, or the listed ones. */
   proposed(baseId: string): '*' | ReadonlySet<string>
-  /** The rules by which it writes there directly. */
-  automatic(baseId: string): readonly BoundRule[]
+  /** The grants by whose rules it writes there directly. */
+  automatic(baseId: string): readonly Rule[]
   /** Whether the token has a grant on types of the base. */
   sees(baseId: string): boolean
   /** Whether the token has any grant on the base. With endpoint grants alone, it sees only that the base exists. */

@@ -53,9 +53,7 @@ export function compileAccess(grants: readonly Grant[]): Access {
     proposed: (baseId) =>
       proposing.length === 0 ? NO_TYPES : typesOf(proposing.filter((rule) => isOnBase(rule, baseId))),
     automatic: (baseId) =>
-      proposing
-        .filter((each) => isOnBase(each, baseId))
-        .flatMap(({ grant, types }) => rulesOf(grant).map((rule) => ({ rule, types }))),
+      proposing.filter((each) => rulesOf(each.grant).length > 0 && isOnBase(each, baseId)),
     sees: (baseId) => reaching(onTypes, 'read', baseId).length > 0,
     knows: (baseId) => reaching(all, 'read', baseId).length > 0,
     atEndpoint: (baseId, endpointId) => {

@@ -33,9 +33,6 @@ export type AutoRule = {
   readonly per: 'hour' | 'day' | 'request'
 }
 
-/** A rule with the types of its grant: it lets nothing pass on others, whatever else the token may do. */
-export type BoundRule = { readonly rule: AutoRule; readonly types: ReadonlySet<string> }
-
 /** A grant, prepared for look-ups. One of `types` and `endpoints` is empty. */
 export type Rule = {
   grant: Grant
