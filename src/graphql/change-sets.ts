@@ -2,7 +2,7 @@
 import { type DocumentNode, type GraphQLFieldResolver, type GraphQLSchema, Kind } from 'graphql'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
-import { automatically, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
+import { automatically, hasRules, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
 import { paced } from '../engine/environments/change-sets/pace.ts'
 import {
   beforeProposals,
@@ -117,7 +117,7 @@ async function writeByRules<T>(
   sends: boolean,
 ): Promise<Awaited<T>> {
   const { scope } = context
-  if (!sends && scope.access.automatic(base).length > 0)
+  if (!sends && hasRules(scope, base))
     try {
       const own = await ownChangeSet(scope, base)
       const direct = automatically(await paced(scope, base, false), base, own)

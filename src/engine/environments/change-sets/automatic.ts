@@ -30,6 +30,12 @@ const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(?:record|relations
 
 /** A rule with the types of its grant: it lets nothing pass on others, whatever else the token may write in previews. */
 type BoundRule = { readonly rule: AutoRule; readonly types: ReadonlySet<string> }
+const rulesOn = ({ access }: Scope, baseId: string): BoundRule[] =>
+  access.proposing(baseId).flatMap(({ grant, types }) => rulesOf(grant).map((rule) => ({ rule, types })))
+
+/** Whether a rule of the token lets writes of the base pass. */
+export const hasRules = (scope: Scope, baseId: string): boolean => rulesOn(scope, baseId).length > 0
+
 type Bounds = { baseId: string; rules: readonly BoundRule[]; own: string | undefined }
 
 /**
@@ -37,9 +43,7 @@ type Bounds = { baseId: string; rules: readonly BoundRule[]; own: string | undef
  * @param own the change-set of the token: what it has drafted there is not written past it
  */
 export function automatically(scope: Scope, baseId: string, own: string | undefined): Scope {
-  const granted = scope.access.automatic(baseId)
-  const rules = granted.flatMap(({ grant, types }) => rulesOf(grant).map((rule) => ({ rule, types })))
-  const db = new JudgedDb(scope, { baseId, rules, own })
+  const db = new JudgedDb(scope, { baseId, rules: rulesOn(scope, baseId), own })
   const access = accessInChangeSet(scope.access, anyPreviewOf(baseId))
   return { ...scope, db, access, batching: openRequestBatching(db, db), egress: unsent(scope) }
 }

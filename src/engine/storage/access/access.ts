@@ -16,8 +16,8 @@ export type Access = {
   types(permission: Permission, baseId: string): '*' | ReadonlySet<string>
   /** The types of a production base that the token writes by proposals: all, or the listed ones. */
   proposed(baseId: string): '*' | ReadonlySet<string>
-  /** The grants by whose rules it writes there directly. */
-  automatic(baseId: string): readonly Rule[]
+  /** The grants by which it does, with their rules for direct writes. */
+  proposing(baseId: string): readonly Rule[]
   /** Whether the token has a grant on types of the base. */
   sees(baseId: string): boolean
   /** Whether the token has any grant on the base. With endpoint grants alone, it sees only that the base exists. */

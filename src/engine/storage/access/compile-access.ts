@@ -12,7 +12,6 @@ import {
   type Permission,
   proposes,
   type Rule,
-  rulesOf,
   toRule,
 } from './grants.ts'
 
@@ -52,8 +51,7 @@ export function compileAccess(grants: readonly Grant[]): Access {
     types: (permission, baseId) => typesOf(reaching(onTypes, permission, baseId)),
     proposed: (baseId) =>
       proposing.length === 0 ? NO_TYPES : typesOf(proposing.filter((rule) => isOnBase(rule, baseId))),
-    automatic: (baseId) =>
-      proposing.filter((each) => rulesOf(each.grant).length > 0 && isOnBase(each, baseId)),
+    proposing: (baseId) => proposing.filter((rule) => isOnBase(rule, baseId)),
     sees: (baseId) => reaching(onTypes, 'read', baseId).length > 0,
     knows: (baseId) => reaching(all, 'read', baseId).length > 0,
     atEndpoint: (baseId, endpointId) => {
