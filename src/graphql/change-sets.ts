@@ -2,7 +2,12 @@
 import { type DocumentNode, type GraphQLFieldResolver, type GraphQLSchema, Kind } from 'graphql'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
-import { automatically, hasRules, NotAutomatic } from '../engine/environments/change-sets/automatic.ts'
+import {
+  automatically,
+  hasRules,
+  isDrafted,
+  NotAutomatic,
+} from '../engine/environments/change-sets/automatic.ts'
 import { paced } from '../engine/environments/change-sets/pace.ts'
 import {
   beforeProposals,
@@ -10,6 +15,7 @@ import {
   proposesTo,
   toOwnChangeSet,
 } from '../engine/environments/change-sets/proposals.ts'
+import { DomainError } from '../foundation/errors.ts'
 import type { Context } from './context.ts'
 
 /** Root fields that read or write records and links, or read how they are defined. */
@@ -39,6 +45,8 @@ const BOUND = new Set([
 ])
 /** What may have been felt outside before it is judged: no rule lets it run directly. */
 const SENDS = new Set(['runAction'])
+/** What finds the records that it writes by what they hold: those that the token sees, so no rule is asked past its drafts. */
+const FINDS = new Set(['executeSql'])
 /** Queries of the log that show the difference of a change-set at its id. */
 const DIFFERENCE = new Set(['changes', 'changeGroups', 'changesEnd'])
 /** Root fields about a change-set itself. Nothing else takes its id. */
@@ -68,7 +76,13 @@ export function bindChangeSets(schema: GraphQLSchema): GraphQLSchema {
   return schema
 }
 
-type Args = { readonly base?: unknown; readonly expectedVersions?: unknown }
+type Args = {
+  readonly base?: unknown
+  readonly expectedVersions?: unknown
+  readonly recordType?: unknown
+  readonly id?: unknown
+  readonly operations?: unknown
+}
 
 function bound(
   name: string,
@@ -84,7 +98,7 @@ function bound(
       if (!proposesTo(context.scope, base) || !BOUND.has(name)) return resolve(root, args, context, info)
       const run = (within: Context, own?: string) => resolve(root, fitted(args, context, own), within, info)
       return isWrite
-        ? writeByRules(context, base, run, SENDS.has(name))
+        ? writeByRules(context, base, { name, args, run })
         : proposing(context, base, false).then((within) => run(within))
     }
     return isChangeSet(context.scope, base).then(async (isOne) => {
@@ -109,25 +123,44 @@ function fitted(args: Args, { write: { tags } }: Context, id: string | undefined
   return { ...args, expectedVersions: versions.map((each, n) => each || versionOf(tags[n]?.trim())) }
 }
 
+type Write<T> = {
+  readonly name: string
+  readonly args: Args
+  readonly run: (within: Context, own?: string) => T
+}
+
 /** Writes directly what the rules of the token allow, and proposes the rest. */
-async function writeByRules<T>(
-  context: Context,
-  base: string,
-  run: (within: Context, own?: string) => T,
-  sends: boolean,
-): Promise<Awaited<T>> {
+async function writeByRules<T>(context: Context, base: string, write: Write<T>): Promise<Awaited<T>> {
   const { scope } = context
-  if (!sends && hasRules(scope, base))
+  const { name, args, run } = write
+  const own = hasRules(scope, base) && !SENDS.has(name) ? await ownChangeSet(scope, base) : null
+  const isOfDrafts = own && (FINDS.has(name) || (await isDrafted(scope, own, namedIn(args))))
+  if (own !== null && !isOfDrafts)
     try {
-      const own = await ownChangeSet(scope, base)
       const direct = automatically(await paced(scope, base, false), base, own)
       return await run({ ...context, scope: direct }, own)
     } catch (thrown) {
-      if (!(thrown instanceof NotAutomatic)) throw thrown
+      if (!(thrown instanceof NotAutomatic || (own && isOfRecords(thrown)))) throw thrown
     }
   const within = await proposing(context, base, true)
   return await run(within, within.scope.changeSet)
 }
+
+/** The records that a write names by their ids. */
+function namedIn({ recordType, id, operations }: Args): { recordType: string; id: string }[] {
+  const listed = Array.isArray(operations) ? operations : []
+  return [
+    { recordType, id },
+    ...listed.map((each) => ({ recordType: each?.record_type, id: each?.id })),
+  ].filter(
+    (each): each is { recordType: string; id: string } =>
+      typeof each.recordType === 'string' && typeof each.id === 'string',
+  )
+}
+
+/** A refusal by what production holds, where the token may see a draft. */
+const isOfRecords = (thrown: unknown): boolean =>
+  thrown instanceof DomainError && ['NOT_FOUND', 'CONFLICT', 'VALIDATION_ERROR'].includes(thrown.code)
 
 /**
  * The context of a token that proposes what it writes to a production base: in its change-set, which the first write

@@ -113,8 +113,9 @@ export async function runWrite<T extends object>(
       code: 'invalid_key',
       message: 'An idempotency key has 1 to 255 visible ASCII characters.',
     })
-  // Nobody confirms a write of the surface in a change-set: the proposal shows it before it counts.
-  const planOfSurface = context.scope.changeSet === undefined ? asked.plan : null
+  // Nobody confirms a write of the surface in a change-set: the proposal shows it before it counts. Rules confirm what they let pass.
+  const { changeSet, byRules } = context.scope
+  const planOfSurface = changeSet === undefined && !byRules ? asked.plan : null
   const plan = args.askFirst || args.planToken != null ? { token: args.planToken ?? null } : planOfSurface
   const done = await write(
     context.scope,

@@ -164,6 +164,8 @@ export type Scope = Services & {
   readonly changeSet?: string
   /** What the token may propose at an endpoint: its rights there hold no more than reads. Absent elsewhere. */
   readonly proposal?: { readonly baseId: string; readonly access: Access; readonly policy: ScopePolicy }
+  /** Set where the rules of the token judge a write before its commit. What they refuse is proposed, so no refusal is final. */
+  readonly byRules?: true
   /** How its first write opens it; absent where it was there before. */
   readonly opening?: Opening
   /** The run of an action that this request makes; absent in others. */

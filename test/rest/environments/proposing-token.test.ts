@@ -236,6 +236,61 @@ describe('a token with rules', () => {
     expect([(await seen('f1')).stage, (await seen('f2')).stage]).toEqual(['won', 'closed'])
   })
 
+  test('goes on with what it has proposed, as it sees it', async () => {
+    await put('own-2', { stage: 'open' })
+    const { call } = await ruled({ ...STAGES, operations: ['update'], fields: undefined, max: 100 })
+    const key = { 'idempotency-key': 'own-1' }
+    const body = { id: 'own-1', data: { stage: 'new' } }
+    const made = succeed(await call('POST', '/v1/desk/records/deal', body, key), 201)
+    // A retry is answered as the first, and not by what production holds of the key.
+    expect(succeed(await call('POST', '/v1/desk/records/deal', body, key), 201)).toEqual(made)
+    succeed(await call('PATCH', '/v1/desk/records/deal/own-1', { data: { n: 1 } }))
+    const operations = [
+      { type: 'patch_record', record_type: 'deal', id: 'own-1', data: { n: 2 } },
+      { type: 'delete_record', record_type: 'deal', id: 'own-2' },
+    ]
+    succeed(await call('POST', '/v1/desk/batch', { operations }))
+    const statements = `UPDATE deal SET data = data || '{"n": 3}' WHERE data ->> 'n' = '2'`
+    const found = succeed(await call('POST', '/v1/desk/sql/execute', { statements }))
+    expect(found).toMatchObject({ data: [{ count: 1 }], change_set: made.change_set })
+    expect(succeed(await call('GET', '/v1/desk/records/deal/own-1')).data).toEqual({ stage: 'new', n: 3 })
+    succeed(await call('POST', '/v1/desk/records/deal', { id: 'own-2', data: { stage: 'again' } }), 201)
+    // What it takes back to the state of production is no write of production that changes nothing.
+    succeed(await call('PUT', '/v1/desk/records/deal/own-2', { data: { stage: 'open' } }))
+    expect(succeed(await call('GET', '/v1/desk/records/deal/own-2')).data).toEqual({ stage: 'open' })
+    expect((await world.call('GET', '/v1/desk/records/deal/own-1')).status).toBe(404)
+    expect(await seen('own-2')).toEqual({ stage: 'open' })
+    // Of what it has no draft, the rules let pass.
+    await put('own-3', { stage: 'open' })
+    const direct = succeed(await call('PATCH', '/v1/desk/records/deal/own-3', { data: { stage: 'won' } }))
+    expect(direct).not.toHaveProperty('change_set')
+    expect(await seen('own-3')).toEqual({ stage: 'won' })
+  })
+
+  test('deletes without a plan: by a rule, or as a proposal', async () => {
+    const many = `DELETE FROM deal WHERE id LIKE 'plan-%'`
+    for (const id of ['plan-1', 'plan-2', 'plan-3']) await put(id, {})
+    const proposes = await ruled(STAGES)
+    const proposed = succeed(await proposes.call('POST', '/v1/desk/sql/execute', { statements: many }))
+    expect(proposed).toMatchObject({ data: [{ count: 3 }], change_set: expect.any(String) })
+    await seen('plan-1')
+    const remover = await ruled({ ...STAGES, operations: ['delete'], max: 3 })
+    const ends = { source_record_types: ['deal'], target_record_types: ['deal'], on_delete: 'cascade' }
+    succeed(await world.call('PUT', '/v1/desk/relationship-types/below', ends), 201)
+    const relationships = [{ rel_type: 'below', record_type: 'deal', id: 'tree' }]
+    for (const more of [{ id: 'tree' }, { id: 'leaf', relationships }])
+      succeed(await world.call('POST', '/v1/desk/records/deal', { data: {}, ...more }), 201)
+    const args = { record_type: 'deal', id: 'tree' }
+    const gone = await callTool(world, '/mcp/desk', 'delete_record', args, { token: remover.token })
+    expect(gone.body).toMatchObject({ deleted: true, change_set: expect.any(String) })
+    await seen('leaf')
+    const other = await ruled({ ...STAGES, operations: ['delete'], max: 3 })
+    const done = succeed(await other.call('POST', '/v1/desk/sql/execute', { statements: many }))
+    expect(done).not.toHaveProperty('change_set')
+    for (const id of ['plan-1', 'plan-2', 'plan-3'])
+      expect((await world.call('GET', `/v1/desk/records/deal/${id}`)).status).toBe(404)
+  })
+
   test('a rule lets nothing pass on types that its grant does not name', async () => {
     succeed(await world.call('PUT', '/v1/desk/record-types/memo', {}), 201)
     const anything = { ...STAGES, record_type: '*', operations: ['create'], fields: undefined, max: 100 }

@@ -130,7 +130,10 @@ async function carryOut<T extends object>(
           waited: (db) => recheckRights({ ...scope, db }),
           run: (db) => run(writing(db)),
           explain: (thrown, db) => explained(scope, thrown, db),
-          store: (outcome) => keep(outcome, scope.requestId, rights?.used() ?? []),
+          store: (outcome) =>
+            scope.byRules && 'thrown' in outcome
+              ? null
+              : keep(outcome, scope.requestId, rights?.used() ?? []),
           replay: (stored) => {
             requireRecordedRights(scope, stored.used ?? [])
             onReplay?.()

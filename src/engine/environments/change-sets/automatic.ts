@@ -45,7 +45,7 @@ type Bounds = { baseId: string; rules: readonly BoundRule[]; own: string | undef
 export function automatically(scope: Scope, baseId: string, own: string | undefined): Scope {
   const db = new JudgedDb(scope, { baseId, rules: rulesOn(scope, baseId), own })
   const access = accessInChangeSet(scope.access, anyPreviewOf(baseId))
-  return { ...scope, db, access, batching: openRequestBatching(db, db), egress: unsent(scope) }
+  return { ...scope, db, access, batching: openRequestBatching(db, db), egress: unsent(scope), byRules: true }
 }
 
 /** What is sent cannot be taken back once it is judged, and no log tells of it: no rule lets it pass. */
@@ -100,10 +100,20 @@ async function judge(
   if (changes.length === 0) return
   await keepPace(scope, baseId, changes.length)
   if (own === undefined) return
-  const types = changes.map(({ recordType }) => recordType)
-  const ids = changes.map(({ id }) => id)
-  const drafted = await scope.db.query<object>(IS_DRAFTED, [own, types, ids])
-  if (drafted.length > 0) throw new NotAutomatic()
+  const named = changes.flatMap(({ recordType, id }) => (recordType === null ? [] : [{ recordType, id }]))
+  if (await isDrafted(scope, own, named)) throw new NotAutomatic()
+}
+
+/** Whether the change-set has a draft of one of the records. */
+export async function isDrafted(
+  { db }: Scope,
+  changeSet: string,
+  records: readonly { recordType: string; id: string }[],
+): Promise<boolean> {
+  if (records.length === 0) return false
+  const types = records.map(({ recordType }) => recordType)
+  const ids = records.map(({ id }) => id)
+  return (await db.query<object>(IS_DRAFTED, [changeSet, types, ids])).length > 0
 }
 
 async function meeting(
