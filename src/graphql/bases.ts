@@ -118,7 +118,9 @@ builder.queryFields((t) => ({
         description: '"on_write": only change-sets. "config": only what copies the configuration.',
       }),
       createdBy: t.arg.string({ description: 'Only change-sets that the token with this id opened.' }),
-      recordType: t.arg.string({ description: 'With `recordId`: only change-sets that change this record.' }),
+      recordType: t.arg.string({
+        description: 'With `recordId`: only change-sets that change this record or its relationships.',
+      }),
       recordId: t.arg.string(),
       ...pageArgs(),
     },

@@ -58,7 +58,9 @@ export const previews = [
       record_type: z
         .string()
         .optional()
-        .meta({ description: 'With `record_id`: only change-sets that change this record.' }),
+        .meta({
+          description: 'With `record_id`: only change-sets that change this record or its relationships.',
+        }),
       record_id: z.string().optional().meta({ description: 'The id of the record.' }),
     }),
     operation: graphql(

@@ -959,3 +959,26 @@ test('the change-sets that change a record are listed, for those who may read it
   const inProduction = await world.newToken([grant('deal', 'production'), grant('note', 'preview')])
   expect(await listed(a, inProduction.call)).toEqual([])
 })
+
+test('the change-sets that change only relationships of a record are listed for both ends, and for who may read both', async () => {
+  const note = `n${serial}`
+  const listed = async (type: string, record: string, as: Call = call) =>
+    succeed(await as('GET', `/v1/crm/previews?record_type=${type}&record_id=${record}`)).data.map(
+      (each: { id: string }) => each.id,
+    )
+  const relationships = [{ rel_type: 'about', record_type: 'deal', id: a }]
+  succeed(await call('PUT', at('crm', note, 'note'), { data: {}, relationships }), 201)
+  const { data } = succeed(await call('GET', `${at('crm', note, 'note')}/related`))
+  const link = { source_record_type: 'note', source_id: note, target_record_type: 'deal', target_id: b }
+  const made = succeed(await call('POST', `/v1/${id}/relationships`, { rel_type: 'about', ...link }), 201).id
+  expect([await listed('note', note), await listed('deal', b)]).toEqual([[id], [id]])
+  expect(await listed('deal', a), 'its own relationship is as it was').toEqual([])
+  succeed(await call('DELETE', `/v1/${id}/relationships/${data[0].relationship.id}`))
+  expect(await listed('deal', a)).toEqual([id])
+  succeed(await call('DELETE', `/v1/${id}/relationships/${made}`))
+  expect(await listed('deal', b), 'a relationship that was taken back is none').toEqual([])
+  const deals = await world.newToken([
+    { base: 'crm', permission: 'read', record_type: 'deal', environment: '*' },
+  ])
+  expect(await listed('deal', a, deals.call)).toEqual([])
+})

@@ -17,18 +17,33 @@ import { toRow } from './table.ts'
 export const listBases = (scope: Scope, args: PageArgs): Promise<Page<Base>> =>
   listWhere(scope, 'bases', args, visibleBases(scope))
 
+// A deleted relationship has no home. `types` are those of the ends of one.
 const CHANGE_SETS_OF = statement(
   'change_sets_of_record',
-  `SELECT d.branch AS id FROM plinth.base b
+  `SELECT d.branch AS id, '{}'::text[] AS types FROM plinth.base b
    JOIN plinth.draft_record d ON d.branch = b.id AND d.record_type = $2 AND d.id = $3
-   WHERE b.production_base = $1 AND plinth_draft.differs(d)`,
+   WHERE b.production_base = $1 AND plinth_draft.differs(d)
+   UNION
+   SELECT d.branch, ARRAY[d.source_record_type, d.target_record_type] FROM plinth.base b
+   JOIN plinth.record r ON r.base_id = b.production_base AND r.record_type = $2 AND r.id = $3
+   JOIN plinth.draft_relationship d ON d.home = b.id AND (d.source_row = r.row_no OR d.target_row = r.row_no)
+   WHERE b.production_base = $1 AND plinth_draft.differs(d)
+   UNION
+   SELECT d.branch, ARRAY[d.source_record_type, d.target_record_type] FROM plinth.record r
+   JOIN plinth.draft_relationship d ON d.gone AND (d.source_row = r.row_no OR d.target_row = r.row_no)
+   JOIN plinth.base b ON b.id = d.branch AND b.production_base = r.base_id
+   WHERE r.base_id = $1 AND r.record_type = $2 AND r.id = $3 AND plinth_draft.differs(d)`,
 )
 
-/** The change-sets that change a record, where the token may read it. */
+/** The change-sets that change a record or a relationship of it, where the token may read it and the ends. */
 async function changeSetsOf(scope: Scope, baseId: string, type: string, id: string): Promise<string[]> {
-  requirePermission(scope.access, 'read', baseId, type)
-  const found = await scope.db.query<{ id: string }>(CHANGE_SETS_OF, [baseId, type, id])
-  return found.flatMap((each) => (scope.access.allows('read', each.id, type) ? [each.id] : []))
+  const { access, db } = scope
+  requirePermission(access, 'read', baseId, type)
+  const found = await db.query<{ id: string; types: string[] }>(CHANGE_SETS_OF, [baseId, type, id])
+  const seen = found.filter((each) =>
+    [type, ...each.types].every((of) => [baseId, each.id].every((base) => access.allows('read', base, of))),
+  )
+  return seen.map((each) => each.id)
 }
 
 /** Which previews to list. A state and a token are those of change-sets. */
