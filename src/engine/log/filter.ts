@@ -110,3 +110,22 @@ export const badText = (name: string): Detail => ({
   code: 'out_of_range',
   message: `${name} must have 1 to ${LIMITS.logFilterChars} characters.`,
 })
+
+/**
+ * Validates the seq of an entry.
+ * @throws VALIDATION_ERROR
+ */
+export function readSeq(
+  name: 'after' | 'before' | 'seq',
+  seq: number | null | undefined,
+): number | undefined {
+  if (seq == null) return undefined
+  if (Number.isSafeInteger(seq) && seq >= 0) return seq
+  const fault: Detail = {
+    path: `/${name}`,
+    code: 'out_of_range',
+    message: `${name} must be the seq of an entry: a whole number from 0.`,
+    received: seq,
+  }
+  throw invalid(fault)
+}

@@ -127,3 +127,14 @@ test('an approved plan is the one that was shown, with its diffs or without', as
   expect(planned.rows).toMatchObject([{ id: 'c', diff: [{ op: 'replace', path: '/data/v', before: 5 }] }])
   expect((await revert(`, planToken: "${planned.plan.token}"`)).count).toBe(1)
 })
+
+test('a seq that no entry can have is refused by its name', async () => {
+  for (const seq of ['1e308', '0.5', '-1']) {
+    const query = `mutation { revertChanges(base: "crm", seq: ${seq}, dryRun: true) { count } }`
+    const { body } = await world.call('POST', '/graphql', { query })
+    expect(body.errors[0].extensions).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: '/seq', code: 'out_of_range' }],
+    })
+  }
+})

@@ -1,12 +1,12 @@
 import { meantValue } from '../../../contract/suggest.ts'
-import { type Detail, invalid } from '../../../foundation/errors.ts'
+import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { settledSeq } from '../../core/change-set/change-set-scope.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import { readPage } from '../../core/page.ts'
 import { type Scope, viewerOf } from '../../core/scope.ts'
 import type { Change } from '../../log/entry.ts'
-import { type ChangeFilterArgs, readChangeFilter } from '../../log/filter.ts'
+import { type ChangeFilterArgs, readChangeFilter, readSeq } from '../../log/filter.ts'
 import { type SeqRange, withinTimes } from '../../log/ranges.ts'
 import { type Patience, type Reader, readFor } from '../../log/read.ts'
 import { type Titled, withTitles } from '../../records/titles.ts'
@@ -123,18 +123,6 @@ export function openReader(scope: Scope, baseId: string, args: ChangeFilterArgs)
  * @throws VALIDATION_ERROR
  */
 export const readAfter = (after: number | null | undefined): number | undefined => readSeq('after', after)
-
-function readSeq(name: 'after' | 'before', seq: number | null | undefined): number | undefined {
-  if (seq == null) return undefined
-  if (Number.isSafeInteger(seq) && seq >= 0) return seq
-  const fault: Detail = {
-    path: `/${name}`,
-    code: 'out_of_range',
-    message: `${name} must be the seq of an entry: a whole number from 0.`,
-    received: seq,
-  }
-  throw invalid(fault)
-}
 
 /** Groups that are looked at, and names that are shown. */
 const MOST = { groups: 100, names: 10 }

@@ -14,7 +14,7 @@ import { viewerOf } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { hasUnique } from '../../data/indexes/index.ts'
 import type { Change, Kind, Operation } from '../../log/entry.ts'
-import { type ChangeFilter, type ChangeFilterArgs, readChangeFilter } from '../../log/filter.ts'
+import { type ChangeFilter, type ChangeFilterArgs, readChangeFilter, readSeq } from '../../log/filter.ts'
 import type { Reader } from '../../log/read.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -178,6 +178,7 @@ function checkSelection({
   ...named
 }: UndoArgs): void {
   const { seq, requestId, actor, since, until } = named
+  readSeq('seq', seq)
   if (last) {
     const [other] = Object.entries(named).find(([, value]) => value != null) ?? []
     if (other !== undefined) throw notWithLast(toSnake(other))
