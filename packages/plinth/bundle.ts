@@ -1,9 +1,11 @@
 /** Bundles the sources: a start then loads a few dozen files instead of two thousand. */
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SOURCES = join(ROOT, 'src')
+/** WebAssembly as a module of text, which would stay in memory twice: as the source of the module, and as its value. */
+const WASM_TEXT = /\.wasm-base64\.mjs$/
 /** Stands for `import.meta.url` of a source until the place of its chunk is known. */
 const ADDRESS = /__PLINTH_ADDRESS__\("([^"]+)"\)/g
 
@@ -26,6 +28,20 @@ export async function bundle(into: string, { also = [], isOutside, placeOf, sour
     platform: 'node',
     external: isOutside,
     plugins: [
+      {
+        name: 'wasm',
+        load: {
+          filter: { id: WASM_TEXT },
+          async handler(id) {
+            const { wasm } = (await import(id)) as { wasm: string }
+            const name = `${basename(id, '.wasm-base64.mjs')}.wasm`
+            const file = this.emitFile({ type: 'asset', name, source: Buffer.from(wasm, 'base64') })
+            // `Buffer.from` asks an object for its value.
+            return `import { readFileSync } from 'node:fs'
+export const wasm = { valueOf: () => readFileSync(new URL(import.meta.ROLLUP_FILE_URL_${file})) }`
+          },
+        },
+      },
       {
         name: 'addresses',
         transform: {
@@ -55,6 +71,9 @@ export async function bundle(into: string, { also = [], isOutside, placeOf, sour
     entryFileNames: `[name].mjs`,
     chunkFileNames: `chunks/[name]-[hash].mjs`,
     comments: false,
+    // V8 keeps a source with one character beyond Latin-1 in two bytes for each.
+    charset: 'ascii',
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     sourcemap,
   })
   await made.close()
