@@ -6,6 +6,7 @@ import {
   automatically,
   hasRules,
   isDrafted,
+  type Name,
   NotAutomatic,
 } from '../engine/environments/change-sets/automatic.ts'
 import { paced } from '../engine/environments/change-sets/pace.ts'
@@ -81,6 +82,7 @@ type Args = {
   readonly expectedVersions?: unknown
   readonly recordType?: unknown
   readonly id?: unknown
+  readonly externalId?: unknown
   readonly operations?: unknown
 }
 
@@ -146,16 +148,13 @@ async function writeByRules<T>(context: Context, base: string, write: Write<T>):
   return await run(within, within.scope.changeSet)
 }
 
-/** The records that a write names by their ids. */
-function namedIn({ recordType, id, operations }: Args): { recordType: string; id: string }[] {
+/** The records that a write names. */
+function namedIn({ recordType, id, externalId, operations }: Args): Name[] {
   const listed = Array.isArray(operations) ? operations : []
   return [
-    { recordType, id },
-    ...listed.map((each) => ({ recordType: each?.record_type, id: each?.id })),
-  ].filter(
-    (each): each is { recordType: string; id: string } =>
-      typeof each.recordType === 'string' && typeof each.id === 'string',
-  )
+    ...[id, externalId].map((name) => [recordType, name]),
+    ...listed.flatMap((each) => [each?.id, each?.external_id].map((name) => [each?.record_type, name])),
+  ].filter((each): each is [string, string] => each.every((part) => typeof part === 'string'))
 }
 
 /** A refusal by what production holds, where the token may see a draft. */

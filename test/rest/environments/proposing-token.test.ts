@@ -260,6 +260,19 @@ describe('a token with rules', () => {
     expect(succeed(await call('GET', '/v1/desk/records/deal/own-2')).data).toEqual({ stage: 'open' })
     expect((await world.call('GET', '/v1/desk/records/deal/own-1')).status).toBe(404)
     expect(await seen('own-2')).toEqual({ stage: 'open' })
+    // By its pair as well, where the rule would let it be created directly.
+    const creator = await ruled({ ...STAGES, operations: ['create'], fields: undefined, max: 1 })
+    const upsert = (external_id: string, data: object) => ({
+      operations: [{ type: 'upsert_record', record_type: 'deal', external_id, data }],
+    })
+    succeed(await creator.call('POST', '/v1/desk/batch', upsert('pair-0', { n: 0 })))
+    for (const n of [1, 2]) succeed(await creator.call('POST', '/v1/desk/batch', upsert('pair-1', { n })))
+    await world.database.query('DELETE FROM plinth.automatic_write WHERE token_id = $1', [creator.id])
+    const again = succeed(await creator.call('POST', '/v1/desk/batch', upsert('pair-1', { n: 3 })))
+    expect(again).toMatchObject({ data: [{ operation: 'updated' }], change_set: expect.any(String) })
+    const filter = { field: 'external_id', op: 'in', value: ['pair-0', 'pair-1'] }
+    const there = succeed(await world.call('POST', '/v1/desk/records/deal/query', { filter })).data
+    expect(there).toMatchObject([{ external_id: 'pair-0' }])
     // Of what it has no draft, the rules let pass.
     await put('own-3', { stage: 'open' })
     const direct = succeed(await call('PATCH', '/v1/desk/records/deal/own-3', { data: { stage: 'won' } }))

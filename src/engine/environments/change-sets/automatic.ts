@@ -24,7 +24,9 @@ const LAST = statement(
 )
 const IS_DRAFTED = statement(
   'is_drafted',
-  `SELECT FROM plinth.draft_record d WHERE d.branch = $1 AND (d.record_type, d.id) IN (SELECT * FROM unnest($2::text[], $3::text[])) LIMIT 1`,
+  `SELECT FROM plinth.draft_record d WHERE d.branch = $1 AND (
+     (d.record_type, d.id) IN (SELECT * FROM unnest($2::text[], $3::text[]))
+     OR (d.record_type, d.external_id) IN (SELECT * FROM unnest($2::text[], $3::text[]))) LIMIT 1`,
 )
 const WRITES = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(?:record|relationship|change)\b/
 
@@ -100,20 +102,20 @@ async function judge(
   if (changes.length === 0) return
   await keepPace(scope, baseId, changes.length)
   if (own === undefined) return
-  const named = changes.flatMap(({ recordType, id }) => (recordType === null ? [] : [{ recordType, id }]))
+  const named = changes.flatMap(({ recordType, id }): Name[] =>
+    recordType === null ? [] : [[recordType, id]],
+  )
   if (await isDrafted(scope, own, named)) throw new NotAutomatic()
 }
 
+/** A record by its type, and its id or `external_id`. */
+export type Name = readonly [recordType: string, name: string]
+
 /** Whether the change-set has a draft of one of the records. */
-export async function isDrafted(
-  { db }: Scope,
-  changeSet: string,
-  records: readonly { recordType: string; id: string }[],
-): Promise<boolean> {
-  if (records.length === 0) return false
-  const types = records.map(({ recordType }) => recordType)
-  const ids = records.map(({ id }) => id)
-  return (await db.query<object>(IS_DRAFTED, [changeSet, types, ids])).length > 0
+export async function isDrafted({ db }: Scope, changeSet: string, named: readonly Name[]): Promise<boolean> {
+  if (named.length === 0) return false
+  const columns = [named.map(([type]) => type), named.map(([, name]) => name)]
+  return (await db.query<object>(IS_DRAFTED, [changeSet, ...columns])).length > 0
 }
 
 async function meeting(
