@@ -13,6 +13,10 @@ export type ChangeSetStatus = (typeof CHANGE_SET_STATES)[number]
 export const LISTED_COPIES = ['config', 'on_write'] as const
 export type ListedCopy = (typeof LISTED_COPIES)[number]
 
+/** What a list of change-sets can be narrowed to: those that take writes, or those that are decided or expired. */
+export const LISTED_STATES = ['open', 'closed'] as const
+export type ListedState = (typeof LISTED_STATES)[number]
+
 export const isOpen = (status: ChangeSetStatus): boolean =>
   (OPEN_STATES as readonly string[]).includes(status)
 

@@ -1,5 +1,5 @@
 /** GraphQL type, queries and mutations of bases. */
-import { CHANGE_SET_STATES, LISTED_COPIES } from '../contract/change-set-shapes.ts'
+import { CHANGE_SET_STATES, LISTED_COPIES, LISTED_STATES } from '../contract/change-set-shapes.ts'
 import * as bases from '../engine/configuration/bases/index.ts'
 import { typesVersion } from '../engine/configuration/record-types/index.ts'
 import { type ChangeSetState, changeSetState } from '../engine/core/change-set/state.ts'
@@ -22,6 +22,7 @@ import { pageArgs, pageType } from './page.ts'
 type Base = bases.Base & { dryRun?: boolean }
 
 const StatusRef = builder.enumType('ChangeSetStatus', { values: CHANGE_SET_STATES })
+const ListedStateRef = builder.enumType('ListedState', { values: LISTED_STATES })
 const ListedCopyRef = builder.enumType('ListedCopy', { values: LISTED_COPIES })
 const ChangeSetRef = builder.objectRef<ChangeSetState>('ChangeSet').implement({
   description: 'A preview that copies nothing: it shows production with its own changes of records over it.',
@@ -112,6 +113,11 @@ builder.queryFields((t) => ({
     description: 'The previews of a base, newest first.',
     args: {
       base: t.arg.string({ required: true }),
+      state: t.arg({
+        type: ListedStateRef,
+        description:
+          '"open": only change-sets that take writes. "closed": only those that take none any more.',
+      }),
       status: t.arg({ type: StatusRef, description: 'Only change-sets in this state.' }),
       copy: t.arg({
         type: ListedCopyRef,

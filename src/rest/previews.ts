@@ -1,6 +1,6 @@
 /** REST routes of previews. A preview is a base: it is read, changed and deleted as one. */
 import { z } from 'zod'
-import { CHANGE_SET_STATES, LISTED_COPIES } from '../contract/change-set-shapes.ts'
+import { CHANGE_SET_STATES, LISTED_COPIES, LISTED_STATES } from '../contract/change-set-shapes.ts'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { PreviewBody } from '../contract/shapes.ts'
@@ -48,6 +48,10 @@ export const previews = [
     need: ({ base_id = '' }) => ({ baseAccess: base_id, orPreviews: true }),
     params,
     query: pageQuery.extend({
+      state: z.enum(LISTED_STATES).optional().meta({
+        description:
+          '`open`: only change-sets that take writes. `closed`: only those that take none any more.',
+      }),
       status: z.enum(CHANGE_SET_STATES).optional().meta({ description: 'Only change-sets in this state.' }),
       copy: z.enum(LISTED_COPIES).optional().meta({
         description: '`on_write`: only change-sets. `config`: only previews that copy the configuration.',
@@ -55,17 +59,14 @@ export const previews = [
       created_by: z.string().optional().meta({
         description: 'Only change-sets that the token with this id opened.',
       }),
-      record_type: z
-        .string()
-        .optional()
-        .meta({
-          description: 'With `record_id`: only change-sets that change this record or its relationships.',
-        }),
+      record_type: z.string().optional().meta({
+        description: 'With `record_id`: only change-sets that change this record or its relationships.',
+      }),
       record_id: z.string().optional().meta({ description: 'The id of the record.' }),
     }),
     operation: graphql(
-      `query ListPreviews($base: String!, $status: ChangeSetStatus, $copy: ListedCopy, $createdBy: String, $recordType: String, $recordId: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        page: previews(base: $base, status: $status, copy: $copy, createdBy: $createdBy, recordType: $recordType, recordId: $recordId, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListPreviews($base: String!, $state: ListedState, $status: ChangeSetStatus, $copy: ListedCopy, $createdBy: String, $recordType: String, $recordId: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: previews(base: $base, state: $state, status: $status, copy: $copy, createdBy: $createdBy, recordType: $recordType, recordId: $recordId, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...BaseFields } hasMore truncated limit offset total nextCursor
         }
       }`,
@@ -73,7 +74,7 @@ export const previews = [
     ),
     variables: ({ params, query }) => ({
       base: params.base_id,
-      ...{ status: query.status, copy: query.copy, createdBy: query.created_by },
+      ...{ state: query.state, status: query.status, copy: query.copy, createdBy: query.created_by },
       ...{ recordType: query.record_type, recordId: query.record_id },
       ...pageOf(query),
     }),

@@ -94,6 +94,7 @@ describe('the tools of environments', () => {
       expect((await asAgent('preview', { action: 'list' }, path))['data']).toMatchObject([
         { id: `${base}--dev` },
       ])
+    expect((await asAgent('preview', { action: 'list', state: 'open' }))['data']).toEqual([])
     expect(await asAgent('preview', { action: 'create' })).toMatchObject({
       code: 'VALIDATION_ERROR',
       details: [{ path: '/name', code: 'required' }, { code: 'usage' }],

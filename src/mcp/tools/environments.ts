@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import type { PlannedChange, Step } from '../../contract/change-lines.ts'
+import { LISTED_STATES, type ListedState } from '../../contract/change-set-shapes.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../../contract/ids.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
@@ -31,8 +32,8 @@ const create = compile(
 )
 const list = compile(
   graphql(
-    `query ToolListPreviews($base: String!, $limit: Int) {
-      page: previews(base: $base, limit: $limit) { data { ...ToolPreview } hasMore limit offset }
+    `query ToolListPreviews($base: String!, $state: ListedState, $limit: Int) {
+      page: previews(base: $base, state: $state, limit: $limit) { data { ...ToolPreview } hasMore limit offset }
     }`,
     [ToolPreview],
   ),
@@ -65,14 +66,15 @@ type PreviewArgs = {
   name: string | undefined
   description?: string | undefined
   copy?: string | undefined
+  state?: ListedState | undefined
 }
 const RUN = {
-  create: async ({ base, ...input }: PreviewArgs, context: Context) => {
+  create: async ({ base, state: _, ...input }: PreviewArgs, context: Context) => {
     const { done } = await create({ base, input: omitUndefined(input) }, context)
     return trim(withAddress(done))
   },
-  list: async ({ base }: PreviewArgs, context: Context) => {
-    const { page } = await list({ base, limit: LIMITS.previewsListed }, context)
+  list: async ({ base, state }: PreviewArgs, context: Context) => {
+    const { page } = await list(omitUndefined({ base, state, limit: LIMITS.previewsListed }), context)
     return pageBody({ ...page, data: page.data.map(withAddress) })
   },
   delete: async ({ base, name }: PreviewArgs, context: Context) =>
@@ -102,14 +104,15 @@ export const previewTools = [
       name: z.string().optional(),
       description: z.string().optional(),
       copy: z.enum(['config', 'config_and_sample', 'on_write']).optional(),
+      state: z.enum(LISTED_STATES).optional().meta({ description: 'list: only change-sets in it.' }),
       ...deleting,
     }),
     output: answerOutput,
-    run: async ({ base_id, action, name, description, copy }, context) => {
+    run: async ({ base_id, action, name, description, copy, state }, context) => {
       if (name === undefined && action !== 'list' && copy !== 'on_write') throw nameless(action)
       const base = productionOf(base_id)
       return RUN[action](
-        { base, name: name === undefined ? name : nameIn(base, name), description, copy },
+        { base, name: name === undefined ? name : nameIn(base, name), description, copy, state },
         context,
       )
     },

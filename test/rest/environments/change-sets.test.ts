@@ -944,6 +944,16 @@ test('the change-sets that change a record are listed, for those who may read it
   expect(await listed(b)).toEqual([other])
   expect(await listed(c)).toEqual([])
   expect(await listed(a, call, '&status=submitted')).toEqual([])
+  succeed(await call('POST', `/v1/${other}/reviews`, { verdict: 'reject' }), 201)
+  expect(await listed(a, call, '&state=open')).toEqual([id])
+  expect(await listed(a, call, '&state=closed')).toEqual([other])
+  const listing =
+    '{ previews(base: "crm", state: closed, recordType: "deal", recordId: "RECORD") { data { id } } }'
+  const graphql = await call('POST', '/graphql', { query: listing.replace('RECORD', a) })
+  expect(succeed(graphql).data.previews.data).toEqual([{ id: other }])
+  const unknown = await call('GET', '/v1/crm/previews?state=done')
+  expect(expectFailure(unknown, 'VALIDATION_ERROR').details[0]).toMatchObject({ path: 'query/state' })
+  succeed(await call('POST', `/v1/${other}/reopen`, {}))
   await patch(other, b, { stage: 'open' })
   expect(await listed(b), 'a change that was taken back is none').toEqual([])
   const half = await call('GET', `/v1/crm/previews?record_id=${a}`)

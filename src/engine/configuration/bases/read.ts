@@ -1,4 +1,4 @@
-import type { ChangeSetStatus, ListedCopy } from '../../../contract/change-set-shapes.ts'
+import type { ChangeSetStatus, ListedCopy, ListedState } from '../../../contract/change-set-shapes.ts'
 import { anyPreviewOf } from '../../../contract/ids.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { readNewest } from '../../core/created-at-page.ts'
@@ -48,6 +48,7 @@ async function changeSetsOf(scope: Scope, baseId: string, type: string, id: stri
 
 /** Which previews to list. A state and a token are those of change-sets. */
 type Only = {
+  state?: ListedState | null | undefined
   status?: ChangeSetStatus | null | undefined
   copy?: ListedCopy | null | undefined
   createdBy?: string | null | undefined
@@ -62,7 +63,7 @@ type Only = {
 export async function listPreviews(
   scope: Scope,
   baseId: string,
-  { status, copy, createdBy, recordType: type, recordId: id, ...args }: PageArgs & Only,
+  { state, status, copy, createdBy, recordType: type, recordId: id, ...args }: PageArgs & Only,
 ): Promise<Page<Base>> {
   // A grant on the environment "preview" covers all previews of the base, and not the base.
   if (!scope.access.sees(anyPreviewOf(baseId))) requireBaseAccess(scope.access, baseId)
@@ -80,12 +81,13 @@ export async function listPreviews(
     AND: [
       visibleBases(scope),
       copy ? { changeSet: copy === 'config' ? { is: null } : { isNot: null } } : {},
+      state ? { changeSet: { closedAt: state === 'open' ? null : { not: null } } } : {},
       status ? { changeSet: { status } } : {},
       createdBy ? { changeSet: { tokenId: createdBy } } : {},
       hasRecord ? { id: { in: await changeSetsOf(scope, baseId, type, id) } } : {},
     ],
   }
-  const list = `previews of ${baseId} ${JSON.stringify({ status, copy, createdBy, type, id })}`
+  const list = `previews of ${baseId} ${JSON.stringify({ state, status, copy, createdBy, type, id })}`
   const page = await listWhere(scope, list, args, where)
   if (page.data.length === 0) await requireBase(scope, baseId)
   return page

@@ -41,14 +41,11 @@ export const useRelated = (place: Place) =>
   )
 
 const PROPOSALS = 20
-const isOpen = ({ change_set: set }: Base) => set?.closed_at === null
-const openOnes = ({ data }: Page<Base>) => data.filter(isOpen)
-
 /** Change-sets that change the record, and are not decided. */
 export const useProposals = ({ base, type, id }: Place) =>
-  useRead(pathOf([base, 'previews'], { record_type: type, record_id: id, limit: PROPOSALS }), {
-    select: openOnes,
-  })
+  useRead<Page<Base>>(
+    pathOf([base, 'previews'], { record_type: type, record_id: id, state: 'open', limit: PROPOSALS }),
+  )
 
 export const useHistory = ({ base, type, id }: Place) =>
   useRead<Page<Change>>(

@@ -22,7 +22,7 @@ import { type Place, useProposals, type useRelated } from './load.ts'
 export function Waiting({ place, related }: { place: Place; related: ReturnType<typeof useRelated> }) {
   const { base } = place
   const { waiting } = useParts({ place, related })
-  const sets = useProposals(place).data ?? []
+  const sets = useProposals(place).data?.data ?? []
   const count = waiting.length + sets.length
   if (count === 0) return null
   return (
