@@ -118,6 +118,18 @@ describe('approvals', () => {
     expect([await stageOf('a'), (await state()).status]).toEqual(['lost', 'merged'])
   })
 
+  test('from before it was rejected do not count once its agent opens it again', async () => {
+    await rules({ approvals: 1 })
+    succeed(await review(tom.call, { verdict: 'approve', revision: 1 }), 201)
+    succeed(await review(mara.call, { verdict: 'reject', text: 'Not these.' }), 201)
+    succeed(await agent.call('POST', `/v1/${id}/reopen`, {}))
+    expect(await state()).toMatchObject({ status: 'open', approvals: { needed: 1, given: 0 } })
+    expectDetail(await promote(tom.call), 409, { code: 'needs_approval', received: 0 })
+    expect(await stageOf('a')).toBe('open')
+    succeed(await review(tom.call, { verdict: 'approve', revision: 2 }), 201)
+    succeed(await promote(tom.call))
+  })
+
   test('of some records or fields let these pass alone', async () => {
     await rules({ approvals: 1 })
     await patch('b', { stage: 'won', amount: 9 })
@@ -227,7 +239,7 @@ test('what is rejected takes no write, its request is declined, and it is opened
     expectDetail(answer, 409, { code: 'change_set_closed' })
   expect((await patch('b', { stage: 'lost' }, base)).change_set).not.toBe(id)
   const reopen = () => agent.call('POST', `/v1/${id}/reopen`, {})
-  expect(succeed(await reopen()).change_set).toMatchObject({ status: 'open', closed_at: null, revision: 1 })
+  expect(succeed(await reopen()).change_set).toMatchObject({ status: 'open', closed_at: null, revision: 2 })
   expectDetail(await reopen(), 409, { code: 'not_reopened' })
   succeed(await promote(mara.call))
   expectDetail(await reopen(), 409, { code: 'not_reopened' })

@@ -10,12 +10,13 @@ const HOLD = statement(
   'hold_change_set_for_step',
   'SELECT status, revision FROM plinth.change_set WHERE base_id = $1 FOR UPDATE',
 )
-// What is opened again is not over at once.
+// What is opened again is not over at once, and is a revision of its own: who approved it before it was rejected looks again.
 const STEP = statement(
   'step_of_change_set',
   `UPDATE plinth.change_set SET steps = steps + 1, status = coalesce($2, status), title = coalesce($3, title),
      closed_at = CASE WHEN $2 IN ('merged', 'rejected', 'expired') THEN now() WHEN $2 IS NULL THEN closed_at END,
-     written_at = CASE WHEN $4 = 'reopened' THEN now() ELSE written_at END
+     written_at = CASE WHEN $4 = 'reopened' THEN now() ELSE written_at END,
+     revision = revision + ($4 = 'reopened')::int
    WHERE base_id = $1 RETURNING steps, status, title, revision`,
 )
 
