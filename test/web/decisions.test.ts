@@ -429,3 +429,29 @@ inBrowser('of a proposal of record types, one passes and the other stays', async
   expect(faults).toEqual([])
   await close()
 })
+
+inBrowser('a deletion that was asked for goes along where another change stays', async () => {
+  const { server } = explorer
+  const ends = { source_record_types: ['article'], target_record_types: ['article'] }
+  succeed(await server.call('PUT', '/v1/desk/relationship-types/replaces', ends), 201)
+  const { id: from } = succeed(await server.call('POST', '/v1/desk/preview', { name: 'fewer' }), 201)
+  succeed(await server.call('DELETE', `/v1/${from}/relationship-types/replaces`))
+  for (const id of ['one', 'two'])
+    succeed(await server.call('PUT', `/v1/${from}/record-types/${id}`, {}), 201)
+  const asked = { from, prune: true, title: 'Fewer relationships' }
+  succeed(await server.call('POST', '/v1/desk/review-requests', asked), 201)
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', `/review/${from}`)
+  const visitor = new Visitor(page)
+  await page.getByRole('checkbox', { name: 'Goes along' }).last().uncheck()
+  await visitor.sees('1 change stays in the proposal.')
+  const promote = page.getByRole('button', { name: 'Promote', exact: true })
+  await expect.poll(() => promote.isEnabled()).toBe(true)
+  expect(await page.getByText('production keeps them').count()).toBe(0)
+  await promote.click()
+  await visitor.sees('“fewer” is promoted.')
+  const status = async (path: string) => (await server.call('GET', `/v1/desk/${path}`)).status
+  expect(await status('relationship-types/replaces')).toBe(404)
+  expect([await status('record-types/one'), await status('record-types/two')].sort()).toEqual([200, 404])
+  expect(faults).toEqual([])
+  await close()
+})

@@ -179,7 +179,9 @@ export function usePlan(
   const asked = useQuery<Proposal, Failure>(planOf(base, item))
   const part = asked.data && partOf(asked.data)
   const isRepaired = Object.keys(migration).length > 0 || (part !== undefined && part.resources?.length !== 0)
-  const body = { from: item.from, ...(!item.set && { migration }), ...part }
+  // A plan deletes configuration only where `prune` was asked for.
+  const prune = asked.data?.changes.some(({ op }) => op === 'delete')
+  const body = { from: item.from, ...(!item.set && { migration, ...(prune && { prune }) }), ...part }
   const repaired = useAsk<Proposal>(pathOf([base, 'promote', 'proposal']), body, {
     enabled: isRepaired,
     keep: true,
