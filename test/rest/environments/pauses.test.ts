@@ -343,6 +343,33 @@ test('two servers count as one', async () => {
   }
 })
 
+test('hours and days are those of UTC, on a database of another timezone too', async () => {
+  const own = await openWorld(SETTINGS)
+  const [{ name } = { name: '' }] = await own.database.query<{ name: string }>(
+    'SELECT current_database() AS name',
+  )
+  await own.database.query(`ALTER DATABASE "${name}" SET timezone = 'Asia/Kolkata'`)
+  const other = await openWorld(SETTINGS, own.database)
+  try {
+    succeed(await other.call('PUT', '/v1/crm/record-types/deal', {}), 201)
+    const rule = { record_type: 'deal', operations: ['create'], max: 5 }
+    const auto = [
+      { ...rule, per: 'day' },
+      { ...rule, operations: ['update'], per: 'hour' },
+    ]
+    const { call } = await other.newToken([{ permission: 'write', writes: { auto } }])
+    succeed(await put(call, 'crm', 'one', { n: 1 }), 201)
+    succeed(await put(call, 'crm', 'one', { n: 2 }))
+    const { rules } = succeed(await call('GET', '/v1/tokens/self')).bounds
+    expect(rules.map(({ used }: { used: number }) => used)).toEqual([1, 1])
+    const counts = await own.database.query<{ since: Date }>('SELECT since FROM plinth.automatic_write')
+    expect(counts.map(({ since }) => since.getTime() % 3_600_000)).toEqual([0, 0, 0])
+  } finally {
+    await other.close()
+    await own.close()
+  }
+})
+
 test('a token sees what is left of its rules, when they count anew, and where it is paused', async () => {
   const base = await desk()
   const hourly = { ...ANYTHING, operations: ['delete'], max: 2, per: 'hour' }

@@ -52,8 +52,8 @@ export function openDatabase(
     connectionTimeoutMillis: waitMs,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    // Disable memoize nodes: no statement looks up the same key twice, so they only add cost.
-    options: '-c enable_memoize=off',
+    // No statement looks up the same key twice, so memoize nodes only add cost. Hours and days are those of UTC, on any database.
+    options: '-c enable_memoize=off -c timezone=UTC',
     // Time limit of every statement, so that none outlives its request.
     statement_timeout: timeoutMs,
     idle_in_transaction_session_timeout: timeoutMs,
