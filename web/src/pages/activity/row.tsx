@@ -74,7 +74,13 @@ export function Row({ base, row, types, onFilter }: Props) {
         <span className="feed-end">
           {mayUndo && (row.isUndone || row.by.some(({ kind }) => UNDOABLE.has(kind))) && (
             <button type="button" className="quiet" onClick={() => askUndo({ base, of: undoOf(row), about })}>
-              {!row.isUndone && <Icon name="undo" />} {row.isUndone ? words.record.undoUndo : words.undo.verb}
+              {row.isUndone ? (
+                words.record.undoUndo
+              ) : (
+                <>
+                  <Icon name="undo" /> <span className="feed-undo">{words.undo.verb}</span>
+                </>
+              )}
             </button>
           )}
           <button
