@@ -157,6 +157,21 @@ test('an address of a base, or of an endpoint, allows that only', async () => {
   ])
 })
 
+test('of a token that proposes, an endpoint is allowed to be read only', async () => {
+  succeed(await world.call('PUT', '/v1/crm/endpoints/reading', { name: 'Reading' }), 201)
+  const there = oauthClient(world, host.client('/there'), `${world.url}/mcp/crm/e/reading`)
+  const { token } = await world.newToken([{ permission: 'write', writes: 'propose' }], { kind: 'person' })
+  expect((await there.signIn(token)).text).not.toContain('value="write"')
+  const choice = { reach: 'endpoint:reading' }
+  const { code } = answerIn(await there.allow(token, { ...choice, permission: 'read' }))
+  const { access_token } = succeed(await there.exchange(code))
+  expect((await self(access_token)).body.grants).toEqual([
+    { base: 'crm', endpoint: 'reading', environment: '*', permission: 'read' },
+  ])
+  const more = answerIn(await there.allow(token, { ...choice, permission: 'write' }))
+  expect(more['code']).toBeUndefined()
+})
+
 test('a refresh replaces both secrets, and keeps the token; a replay ends it', async () => {
   const first = await issued((await person()).token)
   const { id } = (await self(first.access_token)).body

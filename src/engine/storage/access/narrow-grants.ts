@@ -1,5 +1,5 @@
 /** Grants that are a part of a token's own, for a token that it lets somebody else have. */
-import { type Grant, isOnBase, level, listed, type Permission, toRule } from './grants.ts'
+import { type Grant, isOnBase, level, listed, type Permission, proposes, toRule } from './grants.ts'
 
 /** The part: of one base or all, on some types, at one endpoint or on everything, with at most this permission. */
 export type Reach = {
@@ -20,7 +20,7 @@ export const narrowGrants = (own: readonly Grant[], reach: Reach): Grant[] =>
     const least = level(reach.permission) < level(grant.permission) ? reach.permission : grant.permission
     // Only records of production and previews together can be proposed; of the rest, reading is left.
     const canPropose = on.record_type !== undefined && grant.environment === '*'
-    const permission = reach.proposes && !canPropose ? 'read' : least
+    const permission = (reach.proposes || proposes(grant)) && !canPropose ? 'read' : least
     const writes = reach.proposes ? ('propose' as const) : grant.writes
     return [
       {
