@@ -343,7 +343,7 @@ inBrowser('what an agent did is planned to be taken back from its own page', asy
 
 inBrowser('what is proposed for a record is on its page, one click from its decision', async () => {
   const { of, tickets, from } = await handOver('evening')
-  const [{ id }] = tickets as [Ticket]
+  const { id } = tickets.toSorted((one, other) => (one.id < other.id ? -1 : 1)).at(-1) as Ticket
   const { owner } = await of(id)
   const { page, faults, close } = await explorer.open('Mara Lindqvist', `/t/ticket/${id}`)
   const visitor = new Visitor(page)
@@ -355,6 +355,8 @@ inBrowser('what is proposed for a record is on its page, one click from its deci
   await visitor.click('link', 'Review', waiting)
   await visitor.sees('Promote')
   expect(new URL(page.url()).pathname).toContain(from)
+  const first = page.getByRole('article').first().getByRole('link')
+  expect(await first.getAttribute('href'), 'of all that is proposed, this record comes first').toContain(id)
   expect(faults).toEqual([])
   await close()
 })

@@ -9,7 +9,8 @@ export const to = {
     `/b/${part(base)}/t/${part(type)}${print(search)}`,
   record: (base: string, type: string, id: string, search: Search = {}) =>
     `/b/${part(base)}/t/${part(type)}/${part(id)}${print(search)}`,
-  review: (base: string, id?: string) => `/b/${part(base)}/review${id === undefined ? '' : `/${part(id)}`}`,
+  review: (base: string, id?: string, search: Search = {}) =>
+    `/b/${part(base)}/review${id === undefined ? '' : `/${part(id)}`}${print(search)}`,
   agents: (base: string, token?: string) =>
     `/b/${part(base)}/agents${token === undefined ? '' : `/${part(token)}`}`,
   endpoint: (base: string, endpoint: string) => `/b/${part(base)}/agents/e/${part(endpoint)}`,

@@ -63,7 +63,7 @@ function Proposal({ place: { base, type, id }, set }: { place: Place; set: Base 
       {data?.data.map((change) => (
         <ChangesInLine key={change.seq} changes={changesOf(change.diff)} />
       ))}
-      <LinkButton href={to.review(base, set.id)} label={words.review.open} />
+      <LinkButton href={to.review(base, set.id, { first: `${type}/${id}` })} label={words.review.open} />
     </li>
   )
 }

@@ -1,9 +1,9 @@
 import { Button } from '../../parts/button.tsx'
 import './review.css'
 import { useCallback, useState } from 'react'
-import { Link } from 'wouter'
+import { Link, useSearch } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
-import { type PageProps, to } from '../../addresses.ts'
+import { type PageProps, parse, to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import { Empty, Failure, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -96,7 +96,8 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   const plan = proposal.data
   const [shown, setShown] = useState(AT_ONCE)
   const conflicts = plan ? conflictsOf(plan) : []
-  const edits = sorted(plan?.changes ?? [], conflicts)
+  const { first } = parse(useSearch())
+  const edits = sorted(plan?.changes ?? [], conflicts, first)
   const changed = useChanged(base, edits.slice(0, shown))
   const said = useSaid(item).data?.data ?? []
   const moved = useMoved(item, plan, said)
@@ -191,10 +192,11 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
 /** That many changes of a proposal are shown, and as many more when they are asked for. */
 const AT_ONCE = 50
 
-/** What waits for a choice comes first, then what changes, since it is what may break. */
-function sorted(edits: readonly Edit[], conflicts: readonly Conflict[]): Edit[] {
+/** First the record that the address names, then what waits for a choice, then what changes, since it is what may break. */
+function sorted(edits: readonly Edit[], conflicts: readonly Conflict[], first: string | undefined): Edit[] {
   const waiting = new Set(conflicts.map(keyOf))
-  const rank = (edit: Edit) => (waiting.has(keyOf(edit)) ? -1 : ORDER.indexOf(edit.op))
+  const rank = (edit: Edit) =>
+    edit.kind === 'record' && edit.id === first ? -2 : waiting.has(keyOf(edit)) ? -1 : ORDER.indexOf(edit.op)
   return edits.toSorted((one, other) => rank(one) - rank(other))
 }
 const ORDER = ['delete', 'update', 'create']
