@@ -8,6 +8,7 @@ const DROP = statement(
    WHERE d.branch = $1 AND d.record_type = i.record_type COLLATE "C" AND d.id = i.id COLLATE "C"
    RETURNING d.row_no, d.base_version IS NULL AS is_new`,
 )
+// Row numbers are hashed in every plan: a list in a generic one is searched for each entry, which took seconds.
 const DROP_ENTRIES = statement(
   'drop_draft_entries',
   `WITH texts AS (
@@ -17,7 +18,7 @@ const DROP_ENTRIES = statement(
    changes AS (
      DELETE FROM plinth.draft_change c USING unnest($2::text[], $3::text[]) AS i (record_type, id)
      WHERE c.branch = $1 AND c.kind = 'record' AND c.record_type = i.record_type COLLATE "C" AND c.id = i.id COLLATE "C")
-   DELETE FROM plinth.draft_index WHERE branch = $1 AND row_no = ANY ($4::bigint[])`,
+   DELETE FROM plinth.draft_index WHERE branch = $1 AND (row_no IN (SELECT unnest($4::bigint[]))) IS TRUE`,
 )
 /** Of these links, and of those whose ends are gone with the drafts that made them. */
 const DROP_LINKS = statement(
