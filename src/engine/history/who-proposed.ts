@@ -8,12 +8,14 @@ import { type Db, statement } from '../storage/database/client.ts'
 
 export type Proposed = Omit<Author, 'via'> & { requestId: string; call: ToolCall | null }
 
+// Each entry asks for its draft by key. As a join, new entries that no statistics know were read again for each draft.
 const KEEP = statement(
   'keep_who_proposed',
   `INSERT INTO plinth.proposed_change (seq, base_id, token_id, actor_name, actor_kind, request_id, call)
    SELECT c.seq, c.base_id, d.token_id, d.actor_name, d.actor_kind, d.request_id, d.call
-   FROM plinth.change c JOIN plinth.draft_change d
-     ON d.branch = $2 AND d.kind = c.kind AND d.record_type = coalesce(c.record_type, '') AND d.id = c.id
+   FROM plinth.change c CROSS JOIN LATERAL (
+     SELECT * FROM plinth.draft_change d
+     WHERE d.branch = $2 AND d.kind = c.kind AND d.record_type = coalesce(c.record_type, '') AND d.id = c.id LIMIT 1) d
    WHERE c.base_id = $1 AND c.seq > $3 AND c.xid = pg_current_xact_id() AND c.kind IN ('record', 'relationship')`,
 )
 const LAST = statement(
