@@ -4,7 +4,7 @@ import { rolldown } from 'rolldown'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SOURCES = join(ROOT, 'src')
-/** WebAssembly as a module of text, which would stay in memory twice: as the source of the module, and as its value. */
+/** WebAssembly that a package has as text. It would stay in memory twice: as the source of its module, and as its value. */
 const WASM_TEXT = /\.wasm-base64\.mjs$/
 /** Stands for `import.meta.url` of a source until the place of its chunk is known. */
 const ADDRESS = /__PLINTH_ADDRESS__\("([^"]+)"\)/g

@@ -99,7 +99,7 @@ function isOurs(launched: Launch | undefined, pid: number): boolean {
 
 function failedError({ logFile }: PostgresPaths, output: string): Error {
   const lines = output.trim().split('\n')
-  // Who asks a server that starts or ends is told "the database system is …", which is no reason.
+  // Clients that connect during a start or stop cause lines with "the database system is …". They are not the reason.
   const isReason = (line: string) => line.includes('FATAL:') && !line.includes('the database system is')
   const reason = lines.findLast(isReason) ?? lines.at(-1) ?? 'no reason given'
   return new Error(`PostgreSQL did not start: ${reason}. See ${logFile}`)

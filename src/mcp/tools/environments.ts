@@ -69,8 +69,8 @@ type PreviewArgs = {
   state?: ListedState | undefined
 }
 const RUN = {
-  create: async ({ base, state: _, ...input }: PreviewArgs, context: Context) => {
-    const { done } = await create({ base, input: omitUndefined(input) }, context)
+  create: async ({ base, name, description, copy }: PreviewArgs, context: Context) => {
+    const { done } = await create({ base, input: omitUndefined({ name, description, copy }) }, context)
     return trim(withAddress(done))
   },
   list: async ({ base, state }: PreviewArgs, context: Context) => {

@@ -50,7 +50,7 @@ export function automatically(scope: Scope, baseId: string, own: string | undefi
   return { ...scope, db, access, batching: openRequestBatching(db, db), egress: unsent(scope), byRules: true }
 }
 
-/** What is sent cannot be taken back once it is judged, and no log tells of it: no rule lets it pass. */
+/** Rules judge what the change log holds. What is sent to another system is not in it and cannot be undone, so no rule allows it. */
 const unsent = ({ egress }: Scope): Scope['egress'] => ({
   ...egress,
   send: () => Promise.reject(new NotAutomatic()),

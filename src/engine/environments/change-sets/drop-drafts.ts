@@ -8,7 +8,7 @@ const DROP = statement(
    WHERE d.branch = $1 AND d.record_type = i.record_type COLLATE "C" AND d.id = i.id COLLATE "C"
    RETURNING d.row_no, d.base_version IS NULL AS is_new`,
 )
-// Row numbers are hashed in every plan: a list in a generic one is searched for each entry, which took seconds.
+// A subquery is hashed in every plan. A list is searched for each row in a generic plan, which took seconds.
 const DROP_ENTRIES = statement(
   'drop_draft_entries',
   `WITH texts AS (
@@ -25,7 +25,8 @@ const DROP_LINKS = statement(
   'drop_draft_links',
   `WITH gone AS (
      DELETE FROM plinth.draft_relationship
-     WHERE branch = $1 AND (id = ANY ($2::text[]) OR source_row = ANY ($3::bigint[]) OR target_row = ANY ($3::bigint[])) RETURNING id)
+     WHERE branch = $1 AND (id IN (SELECT unnest($2::text[])) OR source_row IN (SELECT unnest($3::bigint[]))
+       OR target_row IN (SELECT unnest($3::bigint[]))) RETURNING id)
    DELETE FROM plinth.draft_change c USING gone WHERE c.branch = $1 AND c.kind = 'relationship' AND c.record_type = '' AND c.id = gone.id`,
 )
 
