@@ -1,5 +1,6 @@
 // @module-tag full
 /** Values of agents are text, whatever they look like. */
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
@@ -200,6 +201,19 @@ const PAGES = (): [string, string][] => [
   ]),
 ]
 
+/** A megabyte takes 0.9 s to show, most others 0.1. */
+const MOST_PROCESSOR_MS = 3000
+
+/** Reads how long the thread of a page has been at work since it was opened. Unlike the time that passes, other work does not add to it. */
+async function processorOf(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
+  return async () => {
+    const { metrics } = await session.send('Performance.getMetrics')
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000
+  }
+}
+
 for (const width of [360, 1440])
   test.skipIf(!CHROMIUM)(
     `no value is more than text at ${width} px, in Chromium if there is one`,
@@ -207,13 +221,13 @@ for (const width of [360, 1440])
     async () => {
       const viewport = { width, height: 900 }
       const { page, faults, close } = await explorer.openWith(token.token, '/b/hostile', { viewport })
+      const processorMs = await processorOf(page)
       for (const [name, path] of PAGES()) {
         await page.goto(`${explorer.server.url}/b/hostile${path}`)
         await page.getByRole('navigation').first().waitFor()
         await expect.poll(() => page.locator('[aria-busy=true]').count(), { timeout: TIME }).toBe(0)
-        const asked = performance.now()
         expect.soft(await page.evaluate(damage), name).toEqual(NONE)
-        expect.soft(performance.now() - asked, `${name} answers within a second`).toBeLessThan(1000)
+        expect.soft(await processorMs(), `processor time of ${name}`).toBeLessThan(MOST_PROCESSOR_MS)
         expect.soft(faults.splice(0), name).toEqual([])
       }
       await close()
