@@ -344,6 +344,8 @@ test('signed chunks are checked one by one', async () => {
 test.each([
   ['<!DOCTYPE a [<!ENTITY b "docs/seen.txt">]><Delete><Object><Key>&b;</Key></Object></Delete>'],
   ['<Delete><Object><Key>&unknown;</Key></Object></Delete>'],
+  ['<Delete><Object><Key>docs/\0</Key></Object></Delete>'],
+  ['<Delete><Object><Key>docs/&#0;</Key></Object></Delete>'],
   ['<Delete><Object><Key>docs/seen.txt</Key></Object>'],
   ['<Delete></Delete>'],
   [''],

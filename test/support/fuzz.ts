@@ -56,9 +56,9 @@ export function* replacedEach(value: unknown, by: unknown): Generator<unknown> {
         : { ...value, [key]: other }
 }
 
-// Statements of users read `records`, and examples in messages do; those of the server read its own tables.
+// Statements of users read `records`, and examples in messages do, or `record_types`; those of the server read its own tables.
 const LEAKS =
-  /node_modules|\/src\/|\.ts:\d+|\bat \S+ \(|plinth\.\w+|SELECT .* FROM (?!records\b)|syntax error at|SQLSTATE|ECONN/
+  /node_modules|\/src\/|\.ts:\d+|\bat \S+ \(|plinth\.\w+|SELECT .* FROM (?!record(?:s|_types)\b)|syntax error at|SQLSTATE|ECONN/
 
 export const textOf = (value: unknown): string =>
   (typeof value === 'string' ? value : JSON.stringify(value)) ?? ''

@@ -73,6 +73,7 @@ export async function readList(
   parser.oncdata = read
   parser.onclosetag = () => {
     const name = path.pop() ?? ''
+    if (text.includes('\0')) refuse(`${name} has a NUL`)
     if (path.length === 2 && path[1] === item) list.items.at(-1)?.set(name, text)
     if (path.length === 1 && name !== item) list.root.set(name, text)
     text = ''
