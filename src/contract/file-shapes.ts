@@ -84,6 +84,13 @@ export const FileProperties = z.strictObject({
   label: VersionLabel.nullable(),
 })
 
+/** What a JSON Patch of a file may change. Removed metadata are empty, and a removed label is none. */
+export const PatchedFile = FileProperties.extend({
+  path: z.string(),
+  metadata: FileMetadata.default({}),
+  label: VersionLabel.nullable().default(null),
+})
+
 /** One replacement in the text of a file. */
 const TextEdit = z
   .strictObject({

@@ -302,15 +302,20 @@ mutation('patchFile', {
       label: t.string({ description: 'The label of the content version; null removes it.' }),
       edits: t.field({ type: [TextEditInput], description: 'Replacements in the text, one after another.' }),
       patch: t.string({ description: 'A unified diff of the text.' }),
+      operations: t.field({
+        type: 'JSON',
+        description:
+          'A JSON Patch (RFC 6902) of path, metadata, content_type and label, in place of the other arguments.',
+      }),
     })),
     ...contentArgs(),
     ...versionArgs(),
   },
-  resolve: (scope, { newPath, metadata, contentType, label, edits, patch, ...args }) =>
+  resolve: (scope, { newPath, metadata, contentType, label, edits, patch, operations, ...args }) =>
     patchFile(
       scope,
       at(args),
-      { path: newPath, metadata, contentType, label, edits: edits?.map(withoutNulls), patch },
+      { path: newPath, metadata, contentType, label, edits: edits?.map(withoutNulls), patch, operations },
       expected(args),
     ),
 })

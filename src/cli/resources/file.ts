@@ -1,7 +1,7 @@
 /** Commands of files. */
 import type { Noun } from '../command/command.ts'
 import { commandOf } from '../command/operations.ts'
-import { headerJson, headerText, type Option, query, textFile } from '../command/options.ts'
+import { headerJson, headerText, type Option, operations, query, textFile } from '../command/options.ts'
 import { print } from '../command/print.ts'
 
 const FILES = '/:base_id/files/:file_type'
@@ -91,9 +91,10 @@ export const file: Noun = {
       says: {
         content_type: `<type> ${contentType}`,
         label: 'the label of the current content version',
-        metadata: 'the metadata, which it replaces',
+        metadata: 'a JSON Merge Patch of the metadata: null removes a member',
         'if-match': ifMatch,
       },
+      also: [operations],
     }),
     commandOf('files.delete', 'rm', { alias: 'delete', says: { 'if-match': ifMatch } }),
     commandOf('files.download', 'history', {

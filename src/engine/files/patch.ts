@@ -1,6 +1,10 @@
 /** Renames a file, changes its properties, or edits its text. */
-import { FilePatch } from '../../contract/file-shapes.ts'
+import type { z } from 'zod'
+import { FilePatch, PatchedFile } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
+import { invalid } from '../../foundation/errors.ts'
+import { LIMITS } from '../../foundation/limits.ts'
+import { applyOperations, type PatchOperation, readOperations } from '../../json/json-patch.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { statement, timed } from '../storage/database/client.ts'
 import { editFile } from './edit.ts'
@@ -29,6 +33,8 @@ export type FileChanges = {
   edits?: unknown
   /** A unified diff of the text of the file. */
   patch?: string | null | undefined
+  /** A JSON Patch (RFC 6902) of path, metadata, content type and label, in place of all others. */
+  operations?: unknown
 }
 
 /**
@@ -43,7 +49,7 @@ export async function patchFile(
 ): Promise<File> {
   const policy = await policyOf(scope, 'write', place)
   const address = { ...place, path: requirePath(text) }
-  const { edits, patch, ...sent } = readChanges(changes)
+  const { operations, edits, patch, ...sent } = readChanges(changes)
   const edited = { metadata: sent.metadata, contentType: sent.content_type, label: sent.label }
   if (edits) return editFile(scope, address, policy, { edits }, edited, expected)
   if (patch !== undefined) return editFile(scope, address, policy, { patch }, edited, expected)
@@ -52,20 +58,21 @@ export async function patchFile(
     const current = await lockFile(tx, address)
     checkFile(expected, current, address.path)
     if (!current) throw fileNotFound(address.path)
+    const { path, ...properties } = operations ? await operated(current, operations) : merged(current, sent)
     const next = {
       sha256: current.content_sha256,
       size: current.size,
       version: current.version,
-      contentType: sent.content_type ?? current.content_type,
-      metadata: patchedMetadata(current.metadata, sent.metadata),
-      label: sent.label === undefined ? current.label : sent.label,
+      contentType: properties.content_type,
+      metadata: properties.metadata,
+      label: properties.label,
     }
     checkProperties(scope, policy, next)
-    const isMoved = sent.path !== undefined && sent.path !== current.path
+    const isMoved = path !== current.path
     const isTagged = !hasProperties(current, next)
     if (!isMoved && !isTagged) return { ...toFile(current), operation: 'unchanged' as const }
     if (isMoved && policy.storage.immutable) throw immutable(current.path, 'moved')
-    const moved = isMoved ? await move(within, address, current, sent.path ?? '') : current
+    const moved = isMoved ? await move(within, address, current, path) : current
     const row = isTagged ? await updateFile(tx, place.baseId, moved.id, next) : moved
     if (isTagged) await relabelVersion(tx, place.baseId, row)
     if (isMoved || row.content_type !== current.content_type) await enterAgain(within, place.baseId, row)
@@ -76,7 +83,8 @@ export async function patchFile(
 }
 
 /** The changes, checked. GraphQL sends null for an omitted field, except for the label. */
-function readChanges({ path, metadata, contentType, label, edits, patch }: FileChanges) {
+function readChanges({ operations, ...changes }: FileChanges) {
+  const { path, metadata, contentType, label, edits, patch } = changes
   const sent = check(
     FilePatch,
     {
@@ -89,7 +97,41 @@ function readChanges({ path, metadata, contentType, label, edits, patch }: FileC
     },
     inBody(),
   )
-  return { ...sent, path: sent.path === undefined ? undefined : requirePath(sent.path) }
+  const isPatch = operations !== undefined && operations !== null
+  if (isPatch && Object.keys(sent).length > 0) throw notAlone()
+  return {
+    ...sent,
+    path: sent.path === undefined ? undefined : requirePath(sent.path),
+    operations: isPatch ? readOperations(operations, MEMBERS) : undefined,
+  }
+}
+
+const MEMBERS = Object.keys(PatchedFile.shape)
+
+const notAlone = () =>
+  invalid({
+    path: '/operations',
+    code: 'exclusive',
+    message: `Send operations alone: they can change ${MEMBERS.join(', ')}.`,
+  })
+
+type Properties = z.output<typeof PatchedFile>
+
+const merged = (current: FileRow, sent: z.output<typeof FilePatch>): Properties => ({
+  path: sent.path ?? current.path,
+  metadata: patchedMetadata(current.metadata, sent.metadata),
+  content_type: sent.content_type ?? current.content_type,
+  label: sent.label === undefined ? current.label : sent.label,
+})
+
+async function operated(current: FileRow, operations: readonly PatchOperation[]): Promise<Properties> {
+  const { path, metadata, content_type, label } = current
+  const before = { path, metadata, content_type, label }
+  const patched = await applyOperations(before, operations, LIMITS.fileMetadataBytes)
+  const properties = check(PatchedFile, patched, inBody())
+  // The surface takes a fault of "/path" for one of the URL.
+  const at = operations.findLastIndex(({ path }) => path === '/path')
+  return { ...properties, path: requirePath(properties.path, `/${at}`) }
 }
 
 /** Moves a locked file. In the log, the old path loses the file and the new one gets it. */

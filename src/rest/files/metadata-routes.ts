@@ -4,6 +4,7 @@ import { FilePatch } from '../../contract/file-shapes.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { listOf } from '../route/page.ts'
+import { patchForms } from '../route/patch-forms.ts'
 import { pageOf, pageQuery, whole } from '../route/query.ts'
 import { type Route, route } from '../route/route.ts'
 import { Deleted, onBase } from '../route/shapes.ts'
@@ -19,9 +20,9 @@ const ListFiles = graphql(
 )
 const PatchFile = graphql(
   `mutation PatchFile($base: String!, $fileType: String!, $path: String!, $newPath: String, $metadata: JSON, $contentType: String, $label: String,
-    $edits: [TextEdit!], $patch: String, $expectedHashes: [String!], $mustExist: Boolean) {
+    $edits: [TextEdit!], $patch: String, $operations: JSON, $expectedHashes: [String!], $mustExist: Boolean) {
     written: patchFile(base: $base, fileType: $fileType, path: $path, newPath: $newPath, metadata: $metadata, contentType: $contentType, label: $label,
-      edits: $edits, patch: $patch, expectedHashes: $expectedHashes, mustExist: $mustExist) {
+      edits: $edits, patch: $patch, operations: $operations, expectedHashes: $expectedHashes, mustExist: $mustExist) {
       ...FileFields operation dry_run: dryRun
     }
   }`,
@@ -70,18 +71,24 @@ export const metadataRoutes: readonly Route[] = [
     summary: 'Move a file, change its properties, or edit its text',
     need: onBase('write'),
     params: fileParams,
-    body: FilePatch,
-    accepts: ['application/json', 'application/merge-patch+json'],
+    ...patchForms(
+      FilePatch,
+      'RFC 6902 operations on `/path`, `/metadata`, `/content_type` and `/label`, such as `/metadata/client`.',
+    ),
     versioned: 'content',
     operation: PatchFile,
     variables: ({ params, body, hashes, conditions }) => ({
       ...targetOf(params),
-      newPath: body.path,
-      metadata: body.metadata,
-      contentType: body.content_type,
-      ...('label' in body && { label: body.label }),
-      edits: body.edits,
-      patch: body.patch,
+      ...(Array.isArray(body)
+        ? { operations: body }
+        : {
+            newPath: body.path,
+            metadata: body.metadata,
+            contentType: body.content_type,
+            ...('label' in body && { label: body.label }),
+            edits: body.edits,
+            patch: body.patch,
+          }),
       expectedHashes: hashes,
       mustExist: conditions.mustExist,
     }),

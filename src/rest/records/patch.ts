@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import { writtenBody } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
+import { patchForms } from '../route/patch-forms.ts'
 import { route } from '../route/route.ts'
 import { expectedVersion } from '../route/shapes.ts'
 import { claimId, needs, one, RecordFields, target } from './fragments.ts'
@@ -28,13 +28,6 @@ const MergeBody = z.strictObject({
   expected_version: expectedVersion,
   claim_id: claimId,
 })
-const Operations = z
-  .array(z.unknown())
-  .max(LIMITS.patchOperations)
-  .meta({ description: 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.' })
-const MERGE_TYPES = ['application/json', 'application/merge-patch+json']
-const OPERATIONS_TYPE = 'application/json-patch+json'
-
 const twoClaims = () =>
   invalid({
     path: 'query/claim_id',
@@ -50,9 +43,7 @@ export const recordPatch = [
     need: needs('write'),
     params: one,
     query: z.strictObject({ claim_id: claimId }),
-    body: z.union([MergeBody, Operations]),
-    bodyOf: (mediaType) => (mediaType === OPERATIONS_TYPE ? Operations : MergeBody),
-    accepts: [...MERGE_TYPES, OPERATIONS_TYPE],
+    ...patchForms(MergeBody, 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.'),
     versioned: true,
     operation: graphql(
       `mutation PatchRecord($base: String!, $recordType: String!, $id: String!, $merge: JSON, $append: JSON, $remove: JSON, $operations: JSON,

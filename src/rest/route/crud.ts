@@ -2,13 +2,13 @@ import { z } from 'zod'
 import { camelFields } from '../../contract/field-names.ts'
 import { mergeShape } from '../../contract/merge-shape.ts'
 import { deletedBody, pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
-import { LIMITS } from '../../foundation/limits.ts'
 import { MAX_INT4 } from '../../foundation/units.ts'
 import { graphql } from '../../graphql/document.ts'
 import { kindDocuments } from '../../graphql/kind-documents.ts'
 import { DeletionParts } from '../../http/deletion-plan-fragment.ts'
 import type { CrudSpec } from './crud-spec.ts'
 import { listOf, without } from './page.ts'
+import { patchForms } from './patch-forms.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
 import { type Route, route } from './route.ts'
 import { baseId, configurationId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
@@ -99,7 +99,10 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       need: write,
       params,
       ...query,
-      ...patchForms(body, spec.body),
+      ...patchForms(
+        body.extend(mergeShape(spec.body).shape),
+        'RFC 6902 operations on the definition, with paths such as `/description`.',
+      ),
       versioned: true,
       operation: operations.patch,
       variables: ({ params, query, body, conditions }) => ({
@@ -200,29 +203,3 @@ export const answerOf = <B extends z.ZodRawShape>(name: string, fields: z.ZodObj
       dry_run: z.literal(true).optional(),
     })
     .meta({ id: name })
-
-// The bodies of a PATCH of configuration, by media type.
-
-const OPERATIONS_TYPE = 'application/json-patch+json'
-
-const Operations = z
-  .array(z.unknown())
-  .max(LIMITS.patchOperations)
-  .meta({ description: 'RFC 6902 operations on the definition, with paths such as `/description`.' })
-
-type Body = z.ZodType<Record<string, unknown> | unknown[]>
-
-/** Shapes of a merge patch and of a JSON Patch, for a route. */
-function patchForms(body: z.ZodObject, fields: z.ZodObject) {
-  const merge = body.extend(mergeShape(fields).shape)
-  const forms: Readonly<Record<string, Body>> = {
-    'application/json': merge,
-    'application/merge-patch+json': merge,
-    [OPERATIONS_TYPE]: Operations,
-  }
-  return {
-    body: z.union([merge, Operations]) as Body,
-    bodyOf: (mediaType: string): Body => forms[mediaType] ?? merge,
-    accepts: Object.keys(forms),
-  }
-}

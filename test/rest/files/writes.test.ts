@@ -93,6 +93,74 @@ async function responsesTo({
   return all.split(/(?=HTTP\/1\.1 )/)
 }
 
+describe('a JSON Patch of a file', () => {
+  const patch = (path: string, operations: unknown, type = 'application/json-patch+json') =>
+    world.call('PATCH', at(path), operations, { 'content-type': type })
+
+  test('changes metadata, label, type and path at once, without a version', async () => {
+    await put('j.txt', 'x', { 'x-file-metadata': '{"client":"acme","tags":["a"],"old":1}' })
+    const answer = await patch('j.txt', [
+      { op: 'test', path: '/metadata/client', value: 'acme' },
+      { op: 'add', path: '/metadata/tags/-', value: 'b' },
+      { op: 'move', from: '/metadata/old', path: '/metadata/new' },
+      { op: 'replace', path: '/label', value: 'signed' },
+      { op: 'replace', path: '/content_type', value: 'text/markdown' },
+      { op: 'replace', path: '/path', value: 'k.txt' },
+    ])
+    expect(succeed(answer)).toMatchObject({
+      ...{ path: 'k.txt', version: 1, operation: 'updated', label: 'signed', content_type: 'text/markdown' },
+      metadata: { client: 'acme', tags: ['a', 'b'], new: 1 },
+    })
+    expectFailure(await get('j.txt'), 'NOT_FOUND')
+    const removed = [
+      { op: 'remove', path: '/metadata' },
+      { op: 'remove', path: '/label' },
+    ]
+    expect(succeed(await patch('k.txt', removed))).toMatchObject({ metadata: {}, label: null, version: 1 })
+    expect(succeed(await patch('k.txt', []))).toMatchObject({ operation: 'unchanged' })
+  })
+
+  test('that is refused says where, and changes nothing', async () => {
+    await put('l.txt', 'x', { 'x-file-metadata': '{"n":1}' })
+    const before = await meta('l.txt')
+    const failed = await patch('l.txt', [
+      { op: 'replace', path: '/metadata/n', value: 2 },
+      { op: 'test', path: '/label', value: 'no' },
+    ])
+    expect(expectFailure(failed, 'CONFLICT').details).toMatchObject([
+      { path: '/1/value', code: 'test_failed' },
+    ])
+    for (const [operation, path] of [
+      [{ op: 'replace', path: '/size', value: 9 }, '/0/path'],
+      [{ op: 'replace', path: '/metadata/m', value: 9 }, '/0/path'],
+      [{ op: 'replace', path: '/content_type', value: 'text' }, '/content_type'],
+      [{ op: 'remove', path: '/content_type' }, '/content_type'],
+      [{ op: 'replace', path: '/path', value: '../a' }, '/0'],
+      [{ op: 'replace', path: '/metadata', value: 'x'.repeat(20_000) }, '/metadata'],
+    ] as const)
+      expectFault(await patch('l.txt', [operation]), path)
+    expectFault(await patch('l.txt', [{ op: 'remove', path: '/label' }], 'application/json'), '')
+    expectFault(await patch('l.txt', { label: 'x' }), '')
+    expect(await meta('l.txt')).toEqual(before)
+  })
+
+  test('over GraphQL comes alone', async () => {
+    await put('m.txt', 'x')
+    const of = async (args: string) =>
+      (
+        await world.call('POST', '/graphql', {
+          query: `mutation { patchFile(base: "crm", fileType: "docs", path: "m.txt", operations: [{op: "replace", path: "/label", value: "x"}]${args}) { label } }`,
+        })
+      ).body
+    expect(await of(', label: "y"')).toMatchObject({
+      errors: [
+        { extensions: { code: 'VALIDATION_ERROR', details: [{ path: '/operations', code: 'exclusive' }] } },
+      ],
+    })
+    expect(await of('')).toMatchObject({ data: { patchFile: { label: 'x' } } })
+  })
+})
+
 describe('an upload', () => {
   const digestOf = (text: string) => `sha-256=:${Buffer.from(sha256(text), 'hex').toString('base64')}:`
 
