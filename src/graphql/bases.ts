@@ -7,6 +7,7 @@ import { expectation } from '../engine/core/write/preconditions.ts'
 import {
   type BaseExport,
   createPreview,
+  deleteBase,
   describeExport,
   type ImportedBase,
   importBase,
@@ -187,7 +188,7 @@ mutation('deleteBase', {
     ...versionArgs(),
   })),
   resolve: (scope, { id, confirm, ...expected }) =>
-    bases.deleteBase(scope, id, confirm ?? null, expectation(expected)),
+    deleteBase(scope, id, confirm ?? null, expectation(expected)),
 })
 
 const PreviewInput = builder.inputType('PreviewInput', {

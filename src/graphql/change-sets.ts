@@ -1,7 +1,12 @@
 /** Binds the root fields of the schema to change-sets: at the id of one, they run for its production base, over the drafts. */
 import { type DocumentNode, type GraphQLFieldResolver, type GraphQLSchema, Kind } from 'graphql'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
-import { inChangeSet, isChangeSet, notInChangeSets } from '../engine/core/change-set/change-set-scope.ts'
+import {
+  inChangeSet,
+  isChangeSet,
+  notInChangeSets,
+  proposesTo,
+} from '../engine/core/change-set/change-set-scope.ts'
 import {
   automatically,
   hasRules,
@@ -13,7 +18,6 @@ import { paced } from '../engine/environments/change-sets/pace.ts'
 import {
   beforeProposals,
   ownChangeSet,
-  proposesTo,
   toOwnChangeSet,
 } from '../engine/environments/change-sets/proposals.ts'
 import { DomainError } from '../foundation/errors.ts'

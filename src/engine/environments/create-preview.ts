@@ -34,8 +34,8 @@ import { previewOfPreview, settingsOf } from './preview-place.ts'
 export async function createPreview(scope: WriteScope, baseId: string, input: object): Promise<Base> {
   const { name, description = null, title, copy = 'config' } = check(PreviewBody, input, inBody())
   if (copy === 'on_write') {
-    await paced(scope, baseId, true)
-    return openChangeSet(scope, baseId, { name, description, title })
+    const { db } = await paced(scope, baseId, false)
+    return openChangeSet({ ...scope, db }, baseId, { name, description, title })
   }
   requirePermission(scope.access, 'read', baseId, '*')
   requirePermission(scope.access, 'manage', anyPreviewOf(productionOf(baseId)), '*')

@@ -141,6 +141,37 @@ test('what it discards counts, also of others; a dry run does not', async () => 
   expect(await requests(base)).toMatchObject([{ pause: { writes: 2, refused: FREE } }])
 })
 
+test('change-sets that it opens and deletes, and its comments, count; dry runs and those of people do not', async () => {
+  const base = await desk()
+  const { call } = await agentOf(base, 'propose')
+  const used = async () => succeed(await call('GET', '/v1/tokens/self')).bounds.pace.bases[0]?.used ?? 0
+  const open = (name: string, by = call) => by('POST', `/v1/${base}/preview`, { name, copy: 'on_write' })
+  const drop = (name: string, by = call, query = '') => by('DELETE', `/v1/bases/${base}--${name}${query}`)
+  const comment = (name: string, by = call, query = '') =>
+    by('POST', `/v1/${base}--${name}/reviews${query}`, { verdict: 'comment', text: 'Why?' })
+  for (const _ of upTo(FREE)) {
+    succeed(await open('of-a-person', world.call), 201)
+    succeed(await comment('of-a-person', world.call), 201)
+    succeed(await drop('of-a-person', world.call))
+  }
+  expect(await used()).toBe(0)
+  succeed(await open('one'), 201)
+  succeed(await comment('one', call, '?dry_run=true'), 201)
+  succeed(await drop('one', call, '?dry_run=true'))
+  expect(await used()).toBe(1)
+  succeed(await drop('one'))
+  succeed(await open('two'), 201)
+  for (const n of upTo(FREE - 3)) expect([n, (await comment('two')).status]).toEqual([n, 201])
+  expect(await used()).toBe(FREE)
+  expectDetail(await comment('two'), 403, { code: 'paused' })
+  expectDetail(await open('three'), 403, { code: 'paused' })
+  expectDetail(await drop('two'), 403, { code: 'paused' })
+  const { data } = succeed(await world.call('GET', `/v1/${base}--two/reviews`))
+  expect(data).toHaveLength(FREE - 3)
+  expect((await world.call('GET', `/v1/bases/${base}--three`)).status).toBe(404)
+  expect(await requests(base)).toMatchObject([{ pause: { writes: FREE, refused: 1, wrote: [] } }])
+})
+
 test('others go on: another token, another base, and one that writes directly', async () => {
   const base = await desk()
   const elsewhere = await desk()

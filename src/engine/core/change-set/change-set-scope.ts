@@ -94,6 +94,13 @@ export async function inChangeSet(
 export const ofToken = (scope: Scope): Scope =>
   scope.proposal ? { ...scope, access: scope.access.whole ?? scope.access } : scope
 
+/** Whether the token writes to this production base by proposals. */
+export function proposesTo({ access, proposal }: Scope, baseId: string): boolean {
+  if (proposal?.baseId === baseId) return true
+  const types = access.proposed(baseId)
+  return types === '*' || types.size > 0
+}
+
 /** The change-set that the scope shows; undefined while no write has opened it. */
 export const openChangeSetOf = ({ changeSet, opening }: Scope): string | undefined =>
   opening?.isOpen === false ? undefined : changeSet

@@ -18,6 +18,7 @@ import { requireBaseAccess, requirePermission } from '../../storage/access/acces
 import { type Db, statement } from '../../storage/database/client.ts'
 import { SERIALIZATION_FAILURE } from '../../storage/database/errors.ts'
 import { exists, previewOfPreview, tooMany } from '../preview-place.ts'
+import { keepPace } from './pace.ts'
 
 // How many the base `$1` has open, and how many of them the token, by their ids: `<base>--<name>`, and "." follows "-". A join was planned
 // as if it had few.
@@ -98,6 +99,7 @@ export async function openChangeSet(
     const within = { ...scope, db }
     const row = await insert(within, place, named, await lock(within, place))
     await log(within, row, named, 0)
+    await keepPace(within, baseId, 1)
     return { ...(viewOf(BASE, row) as Base), changeSet: stateOfNew(scope, row, named) }
   })
 }

@@ -3,12 +3,13 @@ import { productionOf } from '../../../contract/ids.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
+import { proposesTo } from '../../core/change-set/change-set-scope.ts'
 import type { Scope } from '../../core/scope.ts'
+import type { WriteScope } from '../../core/write/write.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 import { logRequest, type Pause } from '../review-request-row.ts'
 import { baseKey, type Count, countWrites, ownerOf } from './counts.ts'
-import { proposesTo } from './proposals.ts'
 
 const PAUSED = statement(
   'paused_token',
@@ -70,6 +71,24 @@ export async function paced(scope: Scope, id: string, isDraft: boolean): Promise
   const [paused] = await scope.db.query<{ id: string; pause: Pause }>(PAUSED, [baseId, scope.actor.tokenId])
   if (paused) throw isPaused(baseId, paused.id, paused.pause)
   return { ...scope, db: new PacedDb(scope, baseId, isDraft) }
+}
+
+/**
+ * Takes a step of a change-set beside its drafts, such as a comment. It counts as one change, for others see it.
+ * @throws FORBIDDEN for a token that is paused
+ */
+export async function pacedStep<T>(
+  scope: WriteScope,
+  id: string,
+  step: (within: WriteScope) => Promise<T>,
+): Promise<T> {
+  const { db } = await paced(scope, id, false)
+  return db.transaction(async (tx) => {
+    const within = { ...scope, db: tx }
+    const done = await step(within)
+    await keepPace(within, productionOf(id), 1)
+    return done
+  })
 }
 
 class PacedDb extends WrappedDb {

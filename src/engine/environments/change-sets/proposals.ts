@@ -19,13 +19,6 @@ type Newest = { id: string; goesOn: boolean }
 const newest = async ({ db, actor }: Scope, baseId: string): Promise<Newest | undefined> =>
   (await db.query<Newest>(NEWEST, [actor.tokenId, baseId]))[0]
 
-/** Whether the token writes to this production base by proposals. */
-export function proposesTo({ access, proposal }: Scope, baseId: string): boolean {
-  if (proposal?.baseId === baseId) return true
-  const types = access.proposed(baseId)
-  return types === '*' || types.size > 0
-}
-
 /** The change-set that the token writes to; else the one that it wrote to last, however far it is. */
 export const lastChangeSet = async (scope: Scope, baseId: string): Promise<string | undefined> =>
   (await newest(scope, baseId))?.id

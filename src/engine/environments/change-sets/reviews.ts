@@ -25,6 +25,7 @@ import { requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
 import { storeDecision } from '../review-request-row.ts'
 import { readDrafts, typesOf } from './drafts.ts'
+import { pacedStep } from './pace.ts'
 import { type Named, selectDrafts } from './selection.ts'
 
 type Body = z.output<typeof VerdictBody>
@@ -50,9 +51,8 @@ export type Review = {
 export async function reviewChangeSet(scope: WriteScope, id: string, input: object): Promise<Review> {
   await requireChangeSet(scope, id)
   const { dry_run: _, ...verdict } = check(VerdictBody, input, inBody())
-  return scope.db.transaction(async (tx) => {
-    const within = { ...scope, db: tx }
-    const held = await holdChangeSet(tx, id)
+  return pacedStep(scope, id, async (within) => {
+    const held = await holdChangeSet(within.db, id)
     const review = await storeVerdict(within, id, held, verdict)
     await settleRequests(within, id, verdict)
     return review
