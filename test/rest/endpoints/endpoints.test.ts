@@ -157,6 +157,12 @@ describe('endpoints', () => {
       '/tools/0/defaults/nope',
       'unknown_field',
     ],
+    [
+      'a default of another type',
+      tool({ defaults: { stage: 'open', amount: 'much' } }),
+      '/tools/0/defaults/amount',
+      'invalid_default',
+    ],
     ['an operation twice', tool({ operations: ['get', 'get'] }), '/tools/0/operations/1', 'duplicate'],
     ['an unknown toolset', { toolsets: ['readng'] }, '/toolsets/0', 'unknown_toolset'],
     ['a toolset twice', { toolsets: ['reading', 'reading'] }, '/toolsets/1', 'duplicate'],

@@ -250,6 +250,78 @@ describe('The defaults of an endpoint', () => {
   })
 })
 
+describe('A default of an endpoint that the schema of its property refuses', () => {
+  const toolsWith = (defaults: object) => [{ record_type: 'strict', operations: ['create'], defaults }]
+  const put = (defaults: object, kind = 'endpoints') =>
+    world.call('PUT', `/v1/crm/${kind}/strict`, { tools: toolsWith(defaults) })
+  const json_schema = {
+    required: ['subject', 'at'],
+    properties: {
+      subject: { type: 'string' },
+      stage: { enum: ['open', 'won'] },
+      at: { $ref: '#/$defs/place' },
+      any: true,
+    },
+    if: { required: ['stage'], properties: { stage: { const: 'won' } } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { required: ['any'], properties: { any: { type: 'string' } } },
+    $defs: {
+      place: {
+        type: 'object',
+        required: ['city', 'zip'],
+        properties: { city: { type: 'string' }, zip: { type: 'string', default: '0000' } },
+      },
+    },
+  }
+  beforeAll(async () => {
+    succeed(await world.call('PUT', '/v1/crm/record-types/strict', { json_schema }), 201)
+  })
+
+  test.each([
+    ['outside an enum', { stage: 'lost' }, 'stage'],
+    ['null', { subject: null }, 'subject'],
+    ['of a nested type, by reference', { at: { city: 1 } }, 'at'],
+    ['without a nested property', { at: {} }, 'at'],
+  ])('is refused: %s', async (_what, defaults, name) => {
+    for (const kind of ['endpoints', 'toolsets']) {
+      const fault = expectFault(await put(defaults, kind), `/tools/0/defaults/${name}`)
+      expect(fault.code).toBe('invalid_default')
+      expectFailure(await world.call('GET', `/v1/crm/${kind}/strict`), 'NOT_FOUND')
+    }
+  })
+
+  test('is refused in GraphQL and in a config file too', async () => {
+    const tools = toolsWith({ stage: 'lost' })
+    const query = `mutation($tools: JSON!) { putEndpoint(base: "crm", id: "strict", input: {tools: $tools}) { id } }`
+    const refused = { path: '/tools/0/defaults/stage', code: 'invalid_default' }
+    expect((await world.call('POST', '/graphql', { query, variables: { tools } })).body).toMatchObject({
+      errors: [{ extensions: { code: 'VALIDATION_ERROR', details: [{ code: refused.code }] } }],
+    })
+    succeed(await world.call('POST', '/v1/crm/preview', { name: 'd' }), 201)
+    const config = { plinth: 1, base: 'crm', endpoints: [{ id: 'strict', tools }] }
+    const { details } = expectFailure(
+      await world.call('PUT', '/v1/crm--d/config', config),
+      'VALIDATION_ERROR',
+    )
+    expect(details).toMatchObject([{ code: refused.code }])
+  })
+
+  test('is judged alone: what a call must send, and rules between properties, stay to the call', async () => {
+    succeed(await put({ stage: 'won', at: { city: 'Bern' } }), 201)
+    const create = (values: Body) => callTool(world, '/mcp/crm/e/strict', 'create_strict', values)
+    const { body } = await create({ subject: 's', any: 'x' })
+    expect(body['data']).toMatchObject({ stage: 'won', at: { city: 'Bern', zip: '0000' } })
+    expect((await create({ subject: 's' })).error).toMatchObject({ code: 'VALIDATION_ERROR' })
+    // A later schema is not held up by it: calls that omit the property fail, until the endpoint follows.
+    const later = structuredClone(json_schema)
+    later.properties.stage.enum = ['open', 'lost']
+    succeed(await world.call('PUT', '/v1/crm/record-types/strict?on_invalid=allow', { json_schema: later }))
+    expect((await create({ subject: 's', any: 'x' })).error).toMatchObject({ code: 'VALIDATION_ERROR' })
+    expect((await create({ subject: 's', any: 'x', stage: 'open' })).error).toBeUndefined()
+    expectFault(await put({ stage: 'won' }), '/tools/0/defaults/stage')
+  })
+})
+
 describe('A default that its own schema refuses', () => {
   const put = (json_schema: object, id = 'bad') =>
     world.call('PUT', `/v1/crm/record-types/${id}`, { json_schema })

@@ -1,11 +1,15 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import { type Detail, detailsThrownBy, invalid } from '../../../foundation/errors.ts'
+import { isObject } from '../../../foundation/is-object.ts'
+import { pointer } from '../../../json/parse.ts'
 import { isEmpty } from '../../core/row-policy/narrow.ts'
 import { bindFilter } from '../../data/filter/check-fields.ts'
 import { usesSearch } from '../../data/filter/compile.ts'
 import { checkField, type FieldContext } from '../../data/filter/operand.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
 import { parseField } from '../../schema/compiled-types/field-path.ts'
+import { compileSchema } from '../../schema/json-schema/compile.ts'
+import { rootProperties } from '../../schema/json-schema/fields.ts'
 import { RECORD_TYPE_NAMES } from '../record-types/not-found.ts'
 
 /** The record types of a base, for validating tool selections. */
@@ -29,7 +33,9 @@ export function selectionFaults(selections: readonly EndpointTool[], types: Type
       ...(selection.write_filter && !isEmpty(selection.write_filter)
         ? filterFaults(selection.write_filter, type, `${at}/write_filter`)
         : []),
-      ...Object.keys(selection.defaults ?? {}).flatMap((name) => defaultFaults(name, type, `${at}/defaults`)),
+      ...Object.entries(selection.defaults ?? {}).flatMap((entry) =>
+        defaultFaults(entry, type, `${at}/defaults`),
+      ),
     ]
   })
 }
@@ -73,5 +79,25 @@ const noSearch = (path: string): Detail => ({
   message: '"search" cannot be used in an endpoint filter that allows writes. Use exact conditions.',
 })
 
-const defaultFaults = (name: string, type: FieldContext, at: string): readonly Detail[] =>
-  detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, `${at}/${name}`))
+/** A default names a property, whose own schema takes the value. Rules between properties depend on what a call sends. */
+function defaultFaults(
+  [name, value]: [string, unknown],
+  type: FieldContext,
+  under: string,
+): readonly Detail[] {
+  const at = `${under}${pointer(name)}`
+  const faults = detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, at))
+  const { jsonSchema } = type
+  const properties = rootProperties(jsonSchema)
+  const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (faults.length > 0 || !isObject(jsonSchema) || !isObject(property)) return faults
+  // As a default of the property, so that it is completed and judged as one.
+  const holder = {
+    ...jsonSchema,
+    properties: { ...properties, [name]: { ...property, default: value } },
+  }
+  return compileSchema(holder, '')
+    .badDefaults()
+    .filter(({ path }) => path === pointer('properties', name, 'default'))
+    .map((fault) => ({ ...fault, path: at }))
+}
