@@ -25,7 +25,7 @@ const KEYS = [
 const USAGE = `npm run bench -- [options]
   --only <keys>      some of: ${KEYS.join(', ')}
                      with commas; "mcp" is mcp-2025 and mcp-2026
-  --turns <n>        turns of each work (5)
+  --turns <n>        turns of each work (9)
   --scale <n>        requests of each turn, as a multiple of the usual (1)
   --connections <n>  requests in flight (32)
   --records <n>      records in the type that is read and written (100000)
@@ -49,7 +49,7 @@ export function readOptions(argv: readonly string[]): Options {
     process.exit(0)
   }
   return {
-    turns: number('turns', values.turns, 5, 1, 100),
+    turns: number('turns', values.turns, 9, 1, 100),
     scale: number('scale', values.scale, 1, 0.01, 100),
     connections: number('connections', values.connections, 32, 1, 512),
     records: number('records', values.records, 100_000, 100, 5_000_000),
