@@ -304,6 +304,67 @@ describe('a token with rules', () => {
       expect((await world.call('GET', `/v1/desk/records/deal/${id}`)).status).toBe(404)
   })
 
+  type Agent = { readonly call: Call; readonly token: string }
+  const id = 'dry'
+  const patched = (data: object) => [{ type: 'patch_record', record_type: 'deal', id, data }]
+  const inGraphQL = (data: object) => JSON.stringify(data).replace(/"(\w+)":/g, '$1: ')
+  const SURFACES: readonly [string, (agent: Agent, data: object, isDry: boolean) => Promise<unknown>][] = [
+    [
+      'REST',
+      ({ call }, data, isDry) => call('PATCH', `/v1/desk/records/deal/${id}?dry_run=${isDry}`, { data }),
+    ],
+    [
+      'a batch',
+      ({ call }, data, isDry) =>
+        call('POST', `/v1/desk/batch?dry_run=${isDry}`, { operations: patched(data) }),
+    ],
+    [
+      'SQL',
+      ({ call }, data, isDry) =>
+        call('POST', `/v1/desk/sql/execute?dry_run=${isDry}`, {
+          statements: `UPDATE deal SET data = data || '${JSON.stringify(data)}' WHERE id = '${id}'`,
+        }),
+    ],
+    [
+      'GraphQL',
+      ({ call }, data, isDry) =>
+        call('POST', '/graphql', {
+          query: `mutation { patchRecord(base: "desk", recordType: "deal", id: "${id}", merge: ${inGraphQL(data)}, dryRun: ${isDry}) { id } }`,
+        }),
+    ],
+    [
+      'a tool',
+      ({ token }, data, isDry) =>
+        callTool(
+          world,
+          '/mcp/desk',
+          'update_record',
+          { record_type: 'deal', id, data, dry_run: isDry },
+          { token },
+        ),
+    ],
+  ]
+  test.each(SURFACES)('%s: a dry run is judged as the write, and uses up nothing', async (_, write) => {
+    const start = { data: { stage: 'open', n: 1 } }
+    expect((await world.call('PUT', `/v1/desk/records/deal/${id}`, start)).status).toBeLessThan(300)
+    const agent = await ruled({ ...STAGES, max: 1 })
+    const goesTo = async (data: object, isDry: boolean) =>
+      /desk--[\w-]+/.exec(JSON.stringify(await write(agent, data, isDry)))?.[0]
+    for (const _ of times(2, () => null)) expect(await goesTo({ stage: 'won' }, true)).toBeUndefined()
+    const proposed = await goesTo({ n: 2 }, true)
+    expect(proposed).toMatch(/^desk--p-/)
+    expect(await ownOf(agent.id)).toEqual([])
+    expect(await seen(id)).toEqual({ stage: 'open', n: 1 })
+    expect(await goesTo({ stage: 'won' }, false)).toBeUndefined()
+    expect(await seen(id)).toEqual({ stage: 'won', n: 1 })
+    // The rule is used up.
+    expect(await goesTo({ stage: 'lost' }, true)).toBe(proposed)
+    expect(await goesTo({ n: 2 }, false)).toBe(proposed)
+    expect(await ownOf(agent.id)).toEqual([proposed])
+    expect(await goesTo({ n: 3 }, true)).toBe(proposed)
+    expect(await seen(id)).toEqual({ stage: 'won', n: 1 })
+  })
+
   test('a rule lets nothing pass on types that its grant does not name', async () => {
     succeed(await world.call('PUT', '/v1/desk/record-types/memo', {}), 201)
     const anything = { ...STAGES, record_type: '*', operations: ['create'], fields: undefined, max: 100 }

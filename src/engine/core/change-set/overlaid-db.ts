@@ -5,6 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
+import { ending } from '../write/dry-run.ts'
 import { changeSetGone, requireOpen } from './lifecycle.ts'
 import type { Opening, Settle } from './opening.ts'
 import { overlaid } from './overlay.ts'
@@ -54,9 +55,7 @@ class OverlaidDb extends WrappedDb {
   }
   protected override async within<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
     const inner = new OverlaidTransaction(tx, this.id, this.#ofLog, this.opening)
-    const done = await work(inner)
-    await inner.settle()
-    return done
+    return ending(work(inner), () => inner.settle())
   }
   /** @throws CONFLICT if what was written is too much, which the database says at the end of the transaction */
   async #withRoom<T>(done: Promise<T>): Promise<T> {

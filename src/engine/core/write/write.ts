@@ -15,6 +15,7 @@ import { areRightsCurrent, recheckRights } from '../authentication/recheck-right
 import type { Scope } from '../scope.ts'
 import { type Deletion, deletionOf } from './deletion-plan.ts'
 import { type DeletionSummary, isNothing } from './deletion-summary.ts'
+import { Undone } from './dry-run.ts'
 import { claimKey, hashRequest, type Key, refuseUsedKey, type StoredOutcome } from './idempotency.ts'
 import { type Approvable, openPlanning, outdated, Planned, type Planning, UNASKED } from './plan-approval.ts'
 import { keepPlan } from './plan-store.ts'
@@ -57,15 +58,6 @@ export type WriteScope = Scope & {
 
 /** What every response can have. */
 type Told = { dryRun?: true; deletion?: Deletion }
-
-/** Thrown to roll back a dry run and return its response. */
-class Undone extends Error {
-  readonly answer: unknown
-  constructor(answer: unknown) {
-    super('dry run')
-    this.answer = answer
-  }
-}
 
 /**
  * Runs a write: directly, as a dry run that is rolled back, or under an Idempotency-Key whose row commits

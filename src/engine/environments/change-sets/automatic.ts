@@ -3,6 +3,7 @@ import { anyPreviewOf } from '../../../contract/ids.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { accessInChangeSet } from '../../core/change-set/change-set-scope.ts'
 import type { Scope } from '../../core/scope.ts'
+import { ending } from '../../core/write/dry-run.ts'
 import { parseChangeCondition } from '../../data/filter/change-condition.ts'
 import { openRequestBatching } from '../../data/ledger/request-batching.ts'
 import type { Change } from '../../log/entry.ts'
@@ -74,13 +75,14 @@ class JudgedDb extends WrappedDb {
   protected override async within<T>(tx: Db, work: (tx: Db) => Promise<T>): Promise<T> {
     const { baseId } = this.#bounds
     const [last] = await tx.query<{ seq: number }>(LAST, [baseId])
-    const done = await work(tx)
-    const cap = new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
-    const { changes, isCut } = await readOwn(tx, baseId, last?.seq ?? 0, cap)
-    // What is not read meets no rule.
-    if (isCut) throw new NotAutomatic()
-    await judge({ ...this.#scope, db: tx }, this.#bounds, changes)
-    return done
+    return ending(work(tx), async (isDryRun) => {
+      const cap = new ResponseBudget(LIMITS.feedTailBytes, Number.POSITIVE_INFINITY).page()
+      const { changes, isCut } = await readOwn(tx, baseId, last?.seq ?? 0, cap)
+      // What is not read meets no rule.
+      if (isCut) throw new NotAutomatic()
+      await judge({ ...this.#scope, db: tx }, this.#bounds, changes)
+      if (changes.length > 0 && !isDryRun) await keepPace({ ...this.#scope, db: tx }, baseId, changes.length)
+    })
   }
 }
 
@@ -99,9 +101,7 @@ async function judge(
     await count(scope, bound.rule, fitting.size)
   }
   if (rest.length > 0) throw new NotAutomatic()
-  if (changes.length === 0) return
-  await keepPace(scope, baseId, changes.length)
-  if (own === undefined) return
+  if (own === undefined || changes.length === 0) return
   const named = changes.flatMap(({ recordType, id }): Name[] =>
     recordType === null ? [] : [[recordType, id]],
   )
