@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { digest } from '../../../src/contract/canonical-hash.ts'
 import { expectDetail, expectFailure, expectFault, succeed, times } from '../../support/answers.ts'
+import { callTool } from '../../support/mcp.ts'
 import type { Answer } from '../../support/server.ts'
 import { openWorld, patchJson, type World } from '../../support/world.ts'
 
@@ -189,6 +190,43 @@ test('a dry run does not store or replay a key', async () => {
   expect(one.id).not.toBe(two.id)
   expect(await stored(key)).toEqual([])
   succeed(await world.call('POST', at, { data: {} }, key), 201)
+})
+
+test('a dry run under the key of a write says that this is why it is refused', async () => {
+  const key = newKey()
+  succeed(await world.call('POST', at, { data: {} }, key), 201)
+  const { message } = expectFailure(
+    await world.call('POST', `${at}?dry_run=true`, { data: {} }, key),
+    'CONFLICT',
+  )
+  expect(message).toBe(
+    'A write has used this Idempotency-Key, and this is a dry run. Send dry runs before the write, or without a key.',
+  )
+})
+
+test('a tool and a mutation that were rehearsed under a key write under it once', async () => {
+  const record_type = await world.newType()
+  const tool = async (more: object) =>
+    (
+      await callTool(world, '/mcp/crm', 'upsert_record', {
+        record_type,
+        id: 'a',
+        data: {},
+        idempotency_key: 'rehearsed',
+        ...more,
+      })
+    ).body
+  expect(await tool({ dry_run: true })).toMatchObject({ dry_run: true })
+  const written = await tool({})
+  expect(written).toMatchObject({ id: 'a', version: 1 })
+  expect(await tool({})).toEqual(written)
+  const query = (dry: string) =>
+    `mutation { createRecord(base: "crm", recordType: "${record_type}", data: {}, idempotencyKey: "mutated"${dry}) { id } }`
+  const create = async (dry = '') => (await world.call('POST', '/graphql', { query: query(dry) })).body
+  expect(await create(', dryRun: true')).not.toHaveProperty('errors')
+  const created = await create()
+  expect(created).not.toHaveProperty('errors')
+  expect(await create()).toEqual(created)
 })
 
 test('the secret of a created token is masked in the replay, and not stored', async () => {

@@ -136,11 +136,11 @@ async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined>
 
 /**
  * Checks the key of a dry run, which neither stores nor replays it.
- * @throws CONFLICT when the key belongs to another request
+ * @throws CONFLICT when a write has used the key
  */
 export async function refuseUsedKey(scope: Scope, key: Key): Promise<void> {
-  const [row] = await scope.db.query<{ fingerprint: string }>(FIND, [key.tokenId, key.key])
-  if (row) requireSameRequest(key, row.fingerprint)
+  const [row] = await scope.db.query(FIND, [key.tokenId, key.key])
+  if (row) throw usedByWrite()
 }
 
 function requireSameRequest({ request }: Key, stored: string): void {
@@ -181,6 +181,11 @@ const otherRequest = () =>
   keyConflict(
     'key_reused',
     `This ${advised('idempotency_key')} was used for a different request. Send a new key.`,
+  )
+const usedByWrite = () =>
+  keyConflict(
+    'key_reused',
+    `A write has used this ${advised('idempotency_key')}, and this is a dry run. Send dry runs before the write, or without a key.`,
   )
 const otherMasterKey = () =>
   keyConflict(
