@@ -43,6 +43,13 @@ const json = async (...args: string[]) => {
 }
 
 test('bases, types, records and relationships can be put, listed, shown and deleted', async () => {
+  const first = ['--description', 'd', '--settings', '{"trash_days":3,"history_days":9}']
+  expect(await json('base', 'put', 'shop', ...first)).toMatchObject({ name: 'shop', description: 'd' })
+  // A PUT, as its help says: what is left out has its default.
+  expect((await run('base', 'put', '--help')).out).toMatch(/what is left out\s+has its default/)
+  expect(await json('base', 'put', 'shop', '--name', 'Shop')).toMatchObject({
+    ...{ description: null, settings: { trash_days: 30, history_days: null } },
+  })
   expect(await json('base', 'put', 'shop', '--name', 'Shop', '--settings', '{"trash_days":3}')).toMatchObject(
     {
       name: 'Shop',

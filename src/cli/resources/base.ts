@@ -1,6 +1,7 @@
 /** Commands of bases. */
 import type { Noun } from '../command/command.ts'
 import { commandOf } from '../command/operations.ts'
+import { textFile } from '../command/options.ts'
 
 const says = { include: '<counts> counts: the numbers of record types and records (with --json)' }
 
@@ -12,8 +13,12 @@ export const base: Noun = {
     commandOf('bases.list', 'list', { says }),
     commandOf('bases.get', 'get', { says }),
     commandOf('bases.upsert', 'put', {
-      summary: 'Create a base or replace its name, description and settings',
-      says: { settings: 'its settings' },
+      summary:
+        'Create a base, or replace its name, description and settings: what is left out has its default',
+      says: {
+        description: textFile('--description <text>', 'description', 'description (default: none)'),
+        settings: 'all of its settings (default: those of a new base)',
+      },
     }),
     commandOf('bases.delete', 'delete'),
   ],
