@@ -321,3 +321,50 @@ describe('A schema change with migrate=true', () => {
     expect((await get(type, 'a')).data).toEqual({})
   })
 })
+
+describe('A migration of a property that is not there', () => {
+  const schema = { type: 'object', properties: { amount: { type: 'number' } } }
+  const change = (type: string, migration: object[], method = 'PATCH', more = {}) =>
+    world.call(method, typePath(type), { migration, ...more })
+
+  test.each([
+    ['drop', { op: 'drop', field: 'data.amuont' }],
+    ['rename', { op: 'rename', field: 'amuont', to: 'data.value' }],
+  ])('is refused by name, with the near one, and changes nothing: %s', async (_op, step) => {
+    for (const holds of [false, true]) {
+      const type = await world.newType({ json_schema: schema })
+      if (holds) succeed(await put(type, 'a', { amount: 1, other: 2 }), 201)
+      const steps = [{ op: 'default', field: 'data.stage', value: 'open' }, step]
+      for (const method of ['PATCH', 'PUT']) {
+        const answer = await change(type, steps, method, method === 'PUT' ? { json_schema: schema } : {})
+        const fault = expectFault(answer, '/migration/1/field')
+        expect(fault).toMatchObject({ code: 'unknown_field', received: 'data.amuont', hint: 'data.amount' })
+      }
+      expect(succeed(await world.call('GET', typePath(type))).version).toBe(1)
+      if (holds) expect((await get(type, 'a')).data).toEqual({ amount: 1, other: 2 })
+    }
+  })
+
+  test('is made where only a record has it, or a step before makes it', async () => {
+    const type = await world.newType({ json_schema: schema })
+    succeed(await put(type, 'a', { amount: 1, note: 'x', deep: { n: 1 } }), 201)
+    succeed(await put(type, 'b', { amount: 2 }), 201)
+    succeed(await change(type, [{ op: 'drop', field: 'data.note' }]))
+    succeed(
+      await change(type, [
+        { op: 'rename', field: 'data.deep.n', to: 'data.deep.m' },
+        { op: 'rename', field: 'data.deep', to: 'data.flat' },
+        { op: 'rename', field: 'data.flat.m', to: 'data.m' },
+      ]),
+    )
+    expect((await get(type, 'a')).data).toEqual({ amount: 1, flat: {}, m: 1 })
+  })
+
+  test('is taken again after a rename, which leaves the former name', async () => {
+    const type = await world.newType({ json_schema: schema })
+    const rename = [{ op: 'rename', field: 'data.amount', to: 'data.value' }]
+    succeed(await change(type, rename))
+    succeed(await change(type, rename))
+    succeed(await change(type, rename, 'PUT', { json_schema: schema }))
+  })
+})

@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { unknownName } from '../../../contract/suggest.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { pointer } from '../../../json/parse.ts'
 import { type FieldPath, fieldName, parseField } from '../../schema/compiled-types/field-path.ts'
+import { declaredAt, rootProperties } from '../../schema/json-schema/fields.ts'
+import { formerNamesOf } from '../../schema/json-schema/property-names.ts'
 import { migrates, type PutOptions } from '../lifecycle/kind.ts'
 
 /** Policy for records that violate a new schema: reject the change, flag them, or migrate them. */
@@ -132,20 +135,48 @@ function dataField(raw: unknown, at: string): FieldPath {
 // Assigning to __proto__ does not create a property.
 const isUnnamed = (segment: FieldPath[number]) => typeof segment !== 'string' || segment === '__proto__'
 
-/** Applies all steps to a copy of the data. */
-export function migrate(data: unknown, steps: readonly MigrationStep[]): unknown {
+/** The renames and drops of properties that only records may have: no schema declares them, and no step before makes them. */
+export const unknownTo = (schema: unknown, next: unknown, steps: readonly MigrationStep[]): MigrationStep[] =>
+  steps.filter((step, n) => {
+    if (step.op !== 'rename' && step.op !== 'drop') return false
+    const { field } = step
+    // A rename that is sent again has left the name here.
+    const former = step.op === 'rename' ? formerNamesOf(declaredAt(next, step.to)) : []
+    const isMade = (made: FieldPath | undefined) => made !== undefined && isWithin([...field, ''], made)
+    return (
+      declaredAt(schema, field) === undefined &&
+      !former.includes(String(field.at(-1))) &&
+      !steps.slice(0, n).some((made) => isMade(made.op === 'rename' ? made.to : made.field))
+    )
+  })
+
+/** The error for such a step that found its property in no record. */
+export const changesNothing = (step: MigrationStep, steps: readonly MigrationStep[], schema: unknown) => {
+  const name = fieldName(step.field)
+  const names = Object.keys(rootProperties(schema)).map((each) => fieldName([each]))
+  return fault(
+    `/migration/${steps.indexOf(step)}/field`,
+    'unknown_field',
+    `Neither json_schema nor a record has "${name}", so it cannot be ${step.op === 'drop' ? 'dropped' : 'renamed'}. Name a property that exists, or leave the step out.`,
+    unknownName(name, names),
+  )
+}
+
+/** Applies all steps to a copy of the data. Takes those that find their property out of `idle`. */
+export function migrate(data: unknown, steps: readonly MigrationStep[], idle?: Set<MigrationStep>): unknown {
   if (steps.length === 0) return data
   const copy = structuredClone(data)
-  for (const step of steps) applyStep(copy, step)
+  for (const step of steps) if (applyStep(copy, step)) idle?.delete(step)
   return copy
 }
 
 type Holder = Record<string, unknown>
 
-function applyStep(data: unknown, step: MigrationStep): void {
+/** Whether the property was there. */
+function applyStep(data: unknown, step: MigrationStep): boolean {
   const holder = holderOf(data, step.field, step.op === 'default')
   const key = step.field.at(-1) as string
-  if (!holder) return
+  if (!holder) return false
   const present = Object.hasOwn(holder, key)
   // A copy: a later step may write into it, and each record has its own.
   if (step.op === 'default' && !present) holder[key] = structuredClone(step.value)
@@ -156,10 +187,11 @@ function applyStep(data: unknown, step: MigrationStep): void {
   if (step.op === 'rename' && present) {
     const target = holderOf(data, step.to, true)
     const value = holder[key]
-    if (!target || Object.hasOwn(target, step.to.at(-1) as string)) return
+    if (!target || Object.hasOwn(target, step.to.at(-1) as string)) return true
     delete holder[key]
     target[step.to.at(-1) as string] = value
   }
+  return present
 }
 
 /** The object that holds the last segment of the path. `make` creates missing objects on the way. */
