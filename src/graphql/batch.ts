@@ -4,7 +4,7 @@ import type { Deletion, DeletionPlan } from '../engine/core/write/deletion-plan.
 import { type Outcome, outcomeRows, runBatch, withoutRecord } from '../engine/records/batch/run-batch.ts'
 import { builder } from './builder.ts'
 import { LinkCountsRef } from './common.ts'
-import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
+import { transactionFields } from './deletion-plan.ts'
 import { mutation } from './mutation.ts'
 import { RecordRef } from './records.ts'
 
@@ -70,19 +70,7 @@ const Batch = builder.objectRef<Answer>('Batch').implement({
       description: 'Present if operations had properties that the schema seems to name otherwise.',
       resolve: ({ warnings }) => (warnings?.length ? [...warnings] : null),
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-    requestId: t.string({
-      nullable: true,
-      description: 'The request that did it, to undo it; null where nothing was written.',
-      resolve: ({ requestId, dryRun }) => (dryRun ? null : requestId),
-    }),
-    deletion: deletionField(t),
-    plan: t.field({
-      type: DeletionPlanRef,
-      nullable: true,
-      description: 'The deletion plan, if one was requested. Then nothing was executed.',
-      resolve: ({ plan }) => plan,
-    }),
+    ...transactionFields(t),
   }),
 })
 

@@ -66,3 +66,22 @@ export const DeletionPlanRef = builder.objectRef<DeletionPlan>('DeletionPlan').i
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
   }),
 })
+
+type Transaction = { dryRun?: boolean; requestId: string | null; deletion?: Deletion; plan?: DeletionPlan }
+
+/** The fields of a result of many writes in one transaction. */
+export const transactionFields = <T extends Transaction>(t: Fields<T>) => ({
+  dryRun: t.boolean({ nullable: true, resolve: ({ dryRun }) => dryRun }),
+  requestId: t.string({
+    nullable: true,
+    description: 'The request that did it, to undo it; null where nothing was written.',
+    resolve: ({ requestId, dryRun }) => (dryRun ? null : requestId),
+  }),
+  deletion: deletionField(t),
+  plan: t.field({
+    type: DeletionPlanRef,
+    nullable: true,
+    description: 'The deletion plan, if one was requested. Then nothing was executed.',
+    resolve: ({ plan }) => plan,
+  }),
+})

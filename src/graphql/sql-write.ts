@@ -8,7 +8,7 @@ import {
   withSqlPlace,
 } from '../engine/sql/write/execute-sql.ts'
 import { builder } from './builder.ts'
-import { DeletionPlanRef, deletionField } from './deletion-plan.ts'
+import { transactionFields } from './deletion-plan.ts'
 import { mutation } from './mutation.ts'
 
 const Kind = builder.enumType('SqlOperation', {
@@ -39,19 +39,7 @@ const Execution = builder.objectRef<Answer>('SqlExecution').implement({
       description: 'The number of rows of all statements.',
       resolve: ({ data }) => data.reduce((sum, { count }) => sum + count, 0),
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-    requestId: t.string({
-      nullable: true,
-      description: 'The request that did it, to undo it; null where nothing was written.',
-      resolve: ({ requestId, dryRun }) => (dryRun ? null : requestId),
-    }),
-    deletion: deletionField(t),
-    plan: t.field({
-      type: DeletionPlanRef,
-      nullable: true,
-      description: 'The deletion plan, if one was requested. Then nothing was executed.',
-      resolve: ({ plan }) => plan,
-    }),
+    ...transactionFields(t),
   }),
 })
 
