@@ -1,0 +1,145 @@
+// @module-tag full
+/** A token with a policy of its writes changes nothing of production by any tool of either era, nor by inbound webhooks. */
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectFailure, succeed } from '../support/answers.ts'
+import { connect, DIALECTS } from '../support/mcp.ts'
+import { productionRows, WITH_POLICIES } from '../support/policies.ts'
+import type { Call } from '../support/server.ts'
+import { fillForTools, toolRows } from '../support/tool-samples.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld({ PLINTH_RATE_LIMIT: '0' })
+  await fillForTools(world, 'shop')
+  succeed(await world.call('POST', '/v1/shop/preview', { name: 'dev' }), 201)
+  succeed(await world.call('POST', '/v1/shop/preview', { name: 'drafts', copy: 'on_write' }), 201)
+  const step = { name: 'p', type: 'patch_record', record_type: 'deal', id: 'd1', data: { amount: 99 } }
+  for (const base of ['shop', 'shop--dev']) {
+    succeed(await world.call('PUT', `/v1/${base}/inbound-webhooks/hook`, HOOK), 201)
+    for (const id of ['raise', 'own_rights'])
+      succeed(await world.call('PUT', `/v1/${base}/actions/${id}`, { steps: [step] }), 201)
+    succeed(
+      await world.call('PUT', `/v1/${base}/endpoints/desk`, {
+        tools: [{ record_type: 'deal', operations: ['get', 'list', 'create', 'update', 'delete'] }],
+        actions: ['raise', { id: 'own_rights', run_as: 'action' }],
+        batch: { enabled: true },
+        undo: true,
+      }),
+      201,
+    )
+  }
+})
+afterAll(() => world.close())
+
+const KEY = 'a-secret-of-the-sender'
+const HOOK = {
+  ...{ record_type: 'deal', signature: { scheme: 'hmac', header: 'X-Sig' }, secret: KEY },
+  mapping: { external_id: '$.id', data: { title: '$.title' } },
+}
+const rows = () => productionRows(world, 'shop')
+const isInternal = (answer: unknown) => JSON.stringify(answer).includes('INTERNAL_ERROR')
+
+const AT_ENDPOINT = [
+  ['create_deal', { title: 'at' }],
+  ['update_deal', { id: 'd1', amount: 5 }],
+  ['batch', { operations: [{ type: 'delete_record', record_type: 'deal', id: 'd2' }] }],
+  ['raise', {}],
+  ['own_rights', {}],
+  ['undo', {}],
+  ['delete_deal', { id: 'd2' }],
+] as const
+const CALLS = [
+  ...toolRows('shop').map(({ path, tool, args }) => ({ path, tool, args })),
+  ...['shop', 'shop--drafts'].map((base) => ({
+    ...{ path: `/mcp/${base}`, tool: 'run_action', args: { id: 'raise' } },
+  })),
+  ...AT_ENDPOINT.map(([tool, args]) => ({ path: '/mcp/shop/e/desk', tool, args })),
+]
+
+test.each(DIALECTS)('no tool of a client of kind %s', async (dialect) => {
+  for (const [name, grants] of Object.entries(WITH_POLICIES)) {
+    const { token } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+    let done = 0
+    for (const [path, calls] of Map.groupBy(CALLS, (each) => each.path)) {
+      const client = await connect(world.url, token, dialect, path)
+      try {
+        for (const { tool, args } of calls) {
+          // Rules let notes pass.
+          if (tool === 'create_note' && name.startsWith('has rules')) continue
+          const before = await rows()
+          const answer = await client
+            .callTool({ name: tool, arguments: { ...args } })
+            .catch((thrown: Error) => ({ isError: true, content: [{ text: thrown.message }] }))
+          if (!answer.isError) done++
+          expect(isInternal(answer), `${name}: ${path} ${tool} ${JSON.stringify(answer)}`).toBe(false)
+          expect(await rows(), `${name}: ${path} ${tool}`).toEqual(before)
+        }
+        const { prompts } = await client.listPrompts().catch(() => ({ prompts: [] }))
+        for (const prompt of prompts)
+          await client.getPrompt({ name: prompt.name }).catch((thrown: Error) => thrown.message)
+      } finally {
+        await client.close()
+      }
+    }
+    expect(done, name).toBeGreaterThan(15)
+  }
+})
+
+test('no inbound webhook of production is theirs to make, change, read the secret of or repeat', async () => {
+  for (const [name, grants] of Object.entries(WITH_POLICIES)) {
+    const { call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+    const before = await rows()
+    const at = '/v1/shop/inbound-webhooks'
+    for (const send of [
+      () => call('PUT', `${at}/own`, HOOK),
+      () => call('PUT', `${at}/hook`, { ...HOOK, secret: 'mine' }),
+      () => call('PATCH', `${at}/hook`, { secret: 'another-secret-of-it' }),
+      () => call('POST', `${at}/hook/rotate-secret`),
+      () => call('DELETE', `${at}/hook`),
+      () => call('PUT', '/v1/shop/triggers/own', { url: 'https://hooks.invalid/' }),
+      () => call('PUT', '/v1/shop/actions/raise', { steps: [] }),
+      () => call('PUT', '/v1/shop/endpoints/desk', { tools: [] }),
+    ])
+      expectFailure(await send(), 'FORBIDDEN')
+    expect((await call('GET', `${at}/hook`)).text, name).not.toContain(KEY)
+    expect(await rows(), name).toEqual(before)
+  }
+})
+
+test('what a webhook of a preview takes stays there, whoever made it; a change-set has none', async () => {
+  const grants = WITH_POLICIES['proposes, and manages previews'] ?? []
+  const { call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+  const before = await rows()
+  succeed(await call('PUT', '/v1/shop--dev/inbound-webhooks/own', HOOK), 201)
+  expectFailure(await call('PUT', '/v1/shop--drafts/inbound-webhooks/own', HOOK), 'FORBIDDEN')
+  for (const [base, status] of [
+    ['shop--dev', 200],
+    ['shop--drafts', 401],
+    ['shop', 401],
+  ] as const)
+    expect([base, (await deliver(world.as(null), base, 'own')).status]).toEqual([base, status])
+  succeed(await world.call('GET', '/v1/shop--dev/records/deal?sort=id'))
+  expect(await rows()).toEqual(before)
+})
+
+test('a delivery to a webhook of production is the write of its sender, past what others have drafted', async () => {
+  const grants = WITH_POLICIES['proposes'] ?? []
+  const { call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+  const own = { external_id: 'i1', data: { title: 'drafted' } }
+  const made = succeed(await call('PUT', '/v1/shop/records/deal/of-agent', own), 201)
+  const { data } = succeed(await deliver(world.as(null), 'shop', 'hook'))
+  expect(data).toMatchObject([{ operation: 'created' }])
+  expect(succeed(await world.call('GET', `/v1/shop/records/deal/${data[0].id}`)).data.title).toBe('delivered')
+  expect(succeed(await call('GET', '/v1/shop/records/deal/of-agent')).data.title).toBe('drafted')
+  // The draft has the same external id by now.
+  const { breaks } = succeed(await world.call('POST', '/v1/shop/promote/proposal', { from: made.change_set }))
+  expect(breaks).toMatchObject([{ code: 'duplicate_external_id' }])
+})
+
+function deliver(call: Call, base: string, hook: string) {
+  const body = { id: 'i1', title: 'delivered' }
+  const signature = createHmac('sha256', KEY).update(JSON.stringify(body)).digest('hex')
+  return call('POST', `/inbound/default/${base}/${hook}/ingest`, body, { 'x-sig': signature })
+}
