@@ -40,6 +40,17 @@ const baseId = { base_id: z.string() }
 
 const always = () => true
 
+/** Where and to whom a tool is listed. */
+const traits = <In extends z.ZodObject>(name: string, spec: Spec<In>) => ({
+  name,
+  permission: spec.permission,
+  onlyNamed: spec.onlyNamed ?? false,
+  isUnlisted: spec.isUnlisted ?? false,
+  ofFiles: spec.ofFiles ?? false,
+  decidesAt: spec.decidesAt ?? ((base: string) => base),
+  available: spec.available ?? always,
+})
+
 /** Defines a tool of a base. */
 export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool {
   const inBase = publish(spec.input)
@@ -48,13 +59,7 @@ export function tool<In extends z.ZodObject>(name: string, spec: Spec<In>): Tool
   const withBaseId = z.strictObject({ ...baseId, ...spec.input.shape })
   const anywhere = publish(withBaseId)
   return {
-    name,
-    permission: spec.permission,
-    onlyNamed: spec.onlyNamed ?? false,
-    isUnlisted: spec.isUnlisted ?? false,
-    ofFiles: spec.ofFiles ?? false,
-    decidesAt: spec.decidesAt ?? ((base) => base),
-    available: spec.available ?? always,
+    ...traits(name, spec),
     define: (withBase) => definition(name, spec, withBase ? anywhere : inBase),
     async call(sent, session, caller) {
       const { base, context } = session
@@ -86,13 +91,7 @@ export function accountTool<In extends z.ZodObject>(name: string, spec: Spec<In>
   const input = publish(spec.input)
   const takesPlans = Object.hasOwn(spec.input.shape, 'plan_token')
   return {
-    name,
-    permission: spec.permission,
-    onlyNamed: spec.onlyNamed ?? false,
-    isUnlisted: spec.isUnlisted ?? false,
-    ofFiles: spec.ofFiles ?? false,
-    decidesAt: spec.decidesAt ?? ((base) => base),
-    available: spec.available ?? always,
+    ...traits(name, spec),
     define: () => definition(name, spec, input),
     async call(sent, session, caller) {
       const at = addressOf(session)
