@@ -5,7 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import { Allowance } from '../../schema/json-schema/compile.ts'
 import type { ExistingRow } from './existing-records.ts'
 import { schemaOf } from './fields.ts'
-import { changesNothing, type MigrationStep, migrate, unknownTo } from './migration.ts'
+import { type MigrationStep, migrate } from './migration.ts'
 
 /** A record, its data after the migration, and whether the schema accepts it. */
 export type Validated = {
@@ -18,10 +18,8 @@ export type Validated = {
 type Refused = { count: number; samples: object[] }
 
 export type Validation = {
-  /** Whether the schema refuses a record so far. */
-  isRefused(): boolean
-  /** Why the records refuse the change; of a migration, once all of them were in a page. */
-  fault(): DomainError | undefined
+  /** The invalid records so far: their count, and the first ten. */
+  readonly refused: Refused
   /** How many records the steps have changed so far. */
   rewritten(): number
   page(rows: readonly ExistingRow[]): Promise<Validated[]>
@@ -31,20 +29,16 @@ export type Validation = {
 export function openValidation({
   jsonSchema,
   steps,
-  before,
 }: {
   jsonSchema: object
   steps: readonly MigrationStep[]
-  /** The schema so far; none where a migration is taken back. */
-  before: unknown
 }): Validation {
   const schema = schemaOf({ jsonSchema })
   const allowance = new Allowance(LIMITS.recheckSteps, tooManyChecks)
   const refused: Refused = { count: 0, samples: [] }
-  const idle = new Set(before ? unknownTo(before, jsonSchema, steps) : [])
   let rewritten = 0
   const validate = (row: ExistingRow): Validated => {
-    const data = migrate(row.data, steps, idle)
+    const data = migrate(row.data, steps)
     const isValid = schema.isValid(data, allowance)
     if (!isValid && refused.count++ < LIMITS.samples)
       refused.samples.push(sample(row, schema.validate(data, '/data')))
@@ -53,12 +47,7 @@ export function openValidation({
     return { row, data, isValid, isRewritten }
   }
   return {
-    isRefused: () => refused.count > 0,
-    fault() {
-      if (refused.count > 0) return recordsRefused(refused, steps.length > 0)
-      const [step] = idle
-      return step && changesNothing(step, steps, before)
-    },
+    refused,
     rewritten: () => rewritten,
     async page(rows) {
       const validated: Validated[] = []
@@ -86,7 +75,7 @@ const tooManyChecks = () =>
   })
 
 /** The error for a schema that existing records violate. */
-function recordsRefused({ count, samples }: Refused, isMigrated: boolean): DomainError {
+export function recordsRefused({ count, samples }: Refused, isMigrated: boolean): DomainError {
   const message = `${count} record${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
   const hint = isMigrated
     ? 'Extend "migration" until these records validate.'

@@ -1,11 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { unknownName } from '../../../contract/suggest.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { survivesDouble } from '../../../json/decimal.ts'
 import { pointer } from '../../../json/parse.ts'
 import { type FieldPath, fieldName, parseField } from '../../schema/compiled-types/field-path.ts'
-import { declaredAt, rootProperties } from '../../schema/json-schema/fields.ts'
-import { formerNamesOf } from '../../schema/json-schema/property-names.ts'
 import { migrates, type PutOptions } from '../lifecycle/kind.ts'
 
 /** Policy for records that violate a new schema: reject the change, flag them, or migrate them. */
@@ -135,48 +132,20 @@ function dataField(raw: unknown, at: string): FieldPath {
 // Assigning to __proto__ does not create a property.
 const isUnnamed = (segment: FieldPath[number]) => typeof segment !== 'string' || segment === '__proto__'
 
-/** The renames and drops of properties that only records may have: no schema declares them, and no step before makes them. */
-export const unknownTo = (schema: unknown, next: unknown, steps: readonly MigrationStep[]): MigrationStep[] =>
-  steps.filter((step, n) => {
-    if (step.op !== 'rename' && step.op !== 'drop') return false
-    const { field } = step
-    // A rename that is sent again has left the name here.
-    const former = step.op === 'rename' ? formerNamesOf(declaredAt(next, step.to)) : []
-    const isMade = (made: FieldPath | undefined) => made !== undefined && isWithin([...field, ''], made)
-    return (
-      declaredAt(schema, field) === undefined &&
-      !former.includes(String(field.at(-1))) &&
-      !steps.slice(0, n).some((made) => isMade(made.op === 'rename' ? made.to : made.field))
-    )
-  })
-
-/** The error for such a step that found its property in no record. */
-export const changesNothing = (step: MigrationStep, steps: readonly MigrationStep[], schema: unknown) => {
-  const name = fieldName(step.field)
-  const names = Object.keys(rootProperties(schema)).map((each) => fieldName([each]))
-  return fault(
-    `/migration/${steps.indexOf(step)}/field`,
-    'unknown_field',
-    `Neither json_schema nor a record has "${name}", so it cannot be ${step.op === 'drop' ? 'dropped' : 'renamed'}. Name a property that exists, or leave the step out.`,
-    unknownName(name, names),
-  )
-}
-
-/** Applies all steps to a copy of the data. Takes those that find their property out of `idle`. */
-export function migrate(data: unknown, steps: readonly MigrationStep[], idle?: Set<MigrationStep>): unknown {
+/** Applies all steps to a copy of the data. */
+export function migrate(data: unknown, steps: readonly MigrationStep[]): unknown {
   if (steps.length === 0) return data
   const copy = structuredClone(data)
-  for (const step of steps) if (applyStep(copy, step)) idle?.delete(step)
+  for (const step of steps) applyStep(copy, step)
   return copy
 }
 
 type Holder = Record<string, unknown>
 
-/** Whether the property was there. */
-function applyStep(data: unknown, step: MigrationStep): boolean {
+function applyStep(data: unknown, step: MigrationStep): void {
   const holder = holderOf(data, step.field, step.op === 'default')
   const key = step.field.at(-1) as string
-  if (!holder) return false
+  if (!holder) return
   const present = Object.hasOwn(holder, key)
   // A copy: a later step may write into it, and each record has its own.
   if (step.op === 'default' && !present) holder[key] = structuredClone(step.value)
@@ -187,11 +156,10 @@ function applyStep(data: unknown, step: MigrationStep): boolean {
   if (step.op === 'rename' && present) {
     const target = holderOf(data, step.to, true)
     const value = holder[key]
-    if (!target || Object.hasOwn(target, step.to.at(-1) as string)) return true
+    if (!target || Object.hasOwn(target, step.to.at(-1) as string)) return
     delete holder[key]
     target[step.to.at(-1) as string] = value
   }
-  return present
 }
 
 /** The object that holds the last segment of the path. `make` creates missing objects on the way. */

@@ -7,7 +7,7 @@ import { writtenSince } from '../../log/written-since.ts'
 import type { Found } from '../lifecycle/kind.ts'
 import { type AffectedRecords, affectedBy } from './affected-records.ts'
 import { type ExistingRow, recordsNamed, recordsOf } from './existing-records.ts'
-import { openValidation, type Validation } from './migrate-and-validate.ts'
+import { openValidation, recordsRefused, type Validation } from './migrate-and-validate.ts'
 import type { MigrationStep } from './migration.ts'
 import { possiblyInvalidOf } from './possibly-invalid-records.ts'
 
@@ -87,7 +87,7 @@ type Pages = AsyncIterable<readonly ExistingRow[]>
  * @param most flags to keep. With more, none are found
  */
 export function openPrecheck(
-  { jsonSchema, steps, before }: Pick<Reshaped, 'jsonSchema' | 'steps'> & { readonly before?: object },
+  { jsonSchema, steps }: Pick<Reshaped, 'jsonSchema' | 'steps'>,
   known: ReadonlyMap<string, boolean> = new Map(),
   most: number = LIMITS.precheckedFlags,
 ) {
@@ -96,7 +96,9 @@ export function openPrecheck(
   let fault: DomainError | undefined
   let isMany = false
   const isMigrated = steps.length > 0
-  const faultOf = () => fault ?? validation?.fault()
+  const faultOf = () =>
+    fault ??
+    (validation && validation.refused.count > 0 ? recordsRefused(validation.refused, isMigrated) : undefined)
   return {
     flags,
     fault: faultOf,
@@ -104,7 +106,7 @@ export function openPrecheck(
     async note(pages: Pages): Promise<void> {
       if (fault) return
       try {
-        validation ??= openValidation({ jsonSchema, steps, before })
+        validation ??= openValidation({ jsonSchema, steps })
         for await (const rows of pages)
           for (const { row, isValid } of await validation.page(rows)) {
             flags.delete(row.id)

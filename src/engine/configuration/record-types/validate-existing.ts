@@ -6,7 +6,7 @@ import { violatedConstraint } from '../../storage/database/errors.ts'
 import { affectedBy } from './affected-records.ts'
 import { recordsOf } from './existing-records.ts'
 import { flagRecords } from './lock-records.ts'
-import { openValidation, type Validated } from './migrate-and-validate.ts'
+import { openValidation, recordsRefused, type Validated } from './migrate-and-validate.ts'
 import type { MigrationStep, OnInvalid } from './migration.ts'
 import { possiblyInvalidOf } from './possibly-invalid-records.ts'
 
@@ -29,18 +29,18 @@ export async function reconcile(
   jsonSchema: object,
   { onInvalid, steps, causes }: Repair,
 ): Promise<number> {
-  const validation = openValidation({ jsonSchema, steps, before: causes ? null : current.jsonSchema })
+  const validation = openValidation({ jsonSchema, steps })
   const affected = steps.length > 0 ? 'all' : affectedBy(current.jsonSchema as object, jsonSchema)
   const suspects = await possiblyInvalidOf(scope, current.baseId, [{ id: current.id, affected }])
   const pages = recordsOf(scope, current, affected, suspects)
   let rewritten = 0
   for await (const rows of pages) {
     const validated = await validation.page(rows)
-    if (onInvalid !== 'allow' && validation.isRefused()) continue
+    if (validation.refused.count > 0 && onInvalid !== 'allow') continue
     rewritten += await apply(scope, current, validated, causes)
   }
-  const fault = onInvalid === 'allow' ? undefined : validation.fault()
-  if (fault) throw fault
+  if (validation.refused.count > 0 && onInvalid !== 'allow')
+    throw recordsRefused(validation.refused, steps.length > 0)
   return rewritten
 }
 

@@ -71,14 +71,6 @@ export function scalarAt(schema: unknown, path: Path): 'string' | 'number' | nul
 
 export const isScalar = (value: unknown): boolean => value === null || typeof value !== 'object'
 
-/** The schema of the property at a path of names; undefined when the schema does not declare it. */
-export function declaredAt(schema: unknown, path: Path): unknown {
-  const { place } = follow(schema, path.slice(0, -1))
-  const name = String(path.at(-1))
-  const properties = place ? propertiesOf(place) : {}
-  return Object.hasOwn(properties, name) ? properties[name] : undefined
-}
-
 /** The schema of a property of the root; undefined when the schema does not declare it. */
 export function ownProperty(schema: unknown, name: string): unknown {
   const properties = rootProperties(schema)
