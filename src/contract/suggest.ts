@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein'
+import { own } from '../foundation/own.ts'
 
 /**
  * Returns the candidate with the smallest edit distance to a misspelled name, or undefined if none is close.
@@ -52,7 +53,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 /** The value of a short list that is meant by another: a synonym, or one with few other letters. */
 export function meantValue(value: string, allowed: readonly string[]): string | undefined {
   const word = value.slice(0, 100).toLowerCase()
-  const synonym = Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined
+  const synonym = own(SYNONYMS, word)
   return synonym !== undefined && allowed.includes(synonym) ? synonym : resembling(word, allowed)
 }
 
@@ -166,8 +167,7 @@ function synonymAmong(
   name: string,
   allowed: readonly string[],
 ): string | undefined {
-  const meant = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined
-  return meant?.find((each) => allowed.includes(each))
+  return own(synonyms, name)?.find((each) => allowed.includes(each))
 }
 
 /** The detail fields for an unknown name: received value, allowed values, and the nearest match as a hint. */

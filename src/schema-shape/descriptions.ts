@@ -2,6 +2,7 @@
  * Descriptions of published schemas: cleans and truncates text, and describes keywords that are not portable.
  */
 import { replaceInvisible } from '../foundation/invisible-characters.ts'
+import { own } from '../foundation/own.ts'
 import { ANY, KINDS, type Kind, type Shape } from './shape.ts'
 
 /** Appended for objects and arrays that may be null: clients keep only one branch of an `anyOf` with them. */
@@ -54,7 +55,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Whether the format is in the JSON Schema standard. Clients may reject a schema with an unknown format. */
 export const isKnownFormat = (format: string) => Object.hasOwn(FORMATS, format)
 
-const formatPhrase = (format: string) => FORMATS[format] ?? `a string of format ${clean(format, 40)}`
+const formatPhrase = (format: string) => own(FORMATS, format) ?? `a string of format ${clean(format, 40)}`
 
 const KIND_PHRASES: Readonly<Record<Kind, string>> = {
   null: 'null',

@@ -255,6 +255,7 @@ describe('patterns run in linear time', () => {
     '(a{500}b{500}){9}',
     '\\Z',
     '\\p{Nonsense}',
+    '\\p{constructor}',
   ])('%s is not checked, with a warning that has its path', (pattern) => {
     expect(warned({ properties: { a: { pattern } } })).toMatch(
       /cannot run .* \(at \/properties\/a\/pattern\)/,

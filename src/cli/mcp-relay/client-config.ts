@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { MCP_CLIENTS, type McpServer, mcpServerName } from '../../contract/mcp-clients.ts'
 import { unknownName } from '../../contract/suggest.ts'
+import { own } from '../../foundation/own.ts'
 import { misused } from '../command/failure.ts'
 import { note } from '../command/print.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
@@ -61,7 +62,7 @@ export async function mcpConfig(
   scope: AddressOptions,
   clientName: string,
 ): Promise<void> {
-  const client = Object.hasOwn(CLIENTS, clientName) ? CLIENTS[clientName] : undefined
+  const client = own(CLIENTS, clientName)
   if (!client) {
     const details = { path: 'client', code: 'enum', ...unknownName(clientName, CLIENT_NAMES) }
     throw misused(`--client must be one of ${CLIENT_NAMES.join(', ')}.`, [details])

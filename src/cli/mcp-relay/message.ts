@@ -1,5 +1,7 @@
 /** The parts of JSON-RPC and MCP headers that the relay needs. Everything else passes through unchanged. */
+
 import { NAMED_BY } from '../../contract/named-methods.ts'
+import { own } from '../../foundation/own.ts'
 
 export type Id = string | number
 export type Message = {
@@ -47,7 +49,7 @@ export function replayedState({ method, params }: Message): { about: string; isA
 /** Headers that repeat parts of a self-contained message. The server rejects mismatches. */
 export function ownHeaders(message: Message, version: string): Record<string, string> {
   const { method = '', params } = message
-  const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
+  const field = own(NAMED_BY, method)
   const name = field === undefined ? undefined : params?.[field]
   return {
     'mcp-protocol-version': version,

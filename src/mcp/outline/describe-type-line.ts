@@ -2,6 +2,7 @@
 
 import { isBuiltIn, sqlColumnOf } from '../../contract/record-columns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { own } from '../../foundation/own.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { Projection } from '../../schema-shape/portable-schema.ts'
 import type { PortableSchema } from '../../schema-shape/publish.ts'
@@ -46,7 +47,7 @@ function kindOf(schema: PortableSchema, deep: boolean): string {
     const more = values.length > LIMITS.typeLineValues ? '|…' : ''
     return `${values.slice(0, LIMITS.typeLineValues).map(valueShown).join('|')}${more}`
   }
-  if (type === 'string') return FORMATS[format ?? ''] ?? 'string'
+  if (type === 'string') return own(FORMATS, format ?? '') ?? 'string'
   if (type === 'array') return `[${items ? kindOf(items, deep) : 'any'}]`
   if (type !== 'object') return KINDS[type ?? ''] ?? 'any'
   const names = Object.keys(properties ?? {})

@@ -4,6 +4,7 @@ import { isBaseId } from '../../contract/ids.ts'
 import { meantValue } from '../../contract/suggest.ts'
 import type { Detail } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { own } from '../../foundation/own.ts'
 import { spellings } from './aliases.ts'
 
 type Pattern = { readonly method: string; readonly segments: readonly string[] }
@@ -92,7 +93,7 @@ function renamed(
   isPath: (path: readonly string[]) => boolean,
 ): readonly string[] | undefined {
   for (const [at, segment] of given.entries()) {
-    const word = Object.hasOwn(SYNONYMS, segment) ? SYNONYMS[segment] : undefined
+    const word = own(SYNONYMS, segment)
     const path = word === undefined ? given : given.with(at, word)
     if (path !== given && isPath(path)) return path
   }

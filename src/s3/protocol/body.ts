@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { own } from '../../foundation/own.ts'
 import { ByteReader, incomplete, malformed } from './byte-reader.ts'
 import { Checksums } from './checksums.ts'
 import { S3Fault } from './fault.ts'
@@ -36,7 +37,7 @@ export async function openBody(
   { payload }: Claim,
   proof: Proof,
 ): Promise<Body> {
-  const way = Object.hasOwn(WAYS, payload) ? WAYS[payload] : undefined
+  const way = own(WAYS, payload)
   const digest = DIGEST.test(payload) ? payload : undefined
   if (!way && digest === undefined)
     throw new S3Fault('NotImplemented', `This server does not support the payload "${payload.slice(0, 64)}".`)

@@ -260,3 +260,17 @@ test('a PUT or PATCH that removes properties of the schema warns with their name
   expect(succeed(await world.call('PATCH', path, { name: 'New' }))).not.toHaveProperty('meta')
   expect(succeed(await world.call('PUT', path, {})).meta.warnings).toHaveLength(3)
 })
+
+test.each(Object.getOwnPropertyNames(Object.prototype))(
+  'a schema with "%s", which each object has, is answered as with any other unknown name',
+  async (name) => {
+    const putProperty = (property: object) =>
+      put('inherited', { json_schema: { type: 'object', properties: { a: property } } })
+    for (const type of [name, ['string', name]]) {
+      const { status, body } = await putProperty({ type })
+      expect([status, body.error?.details[0].code], `${type}`).toEqual([400, 'enum'])
+    }
+    const { status } = await putProperty({ type: 'string', format: name })
+    expect([200, 201]).toContain(status)
+  },
+)

@@ -1,6 +1,7 @@
 /** Example data for a new record: those of a stored record, or else what the schema describes. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { own } from '../../../foundation/own.ts'
 import { fewerLevels, MOST_LEVELS, namesOnly, readRoot } from '../../../schema-shape/read.ts'
 import { isNever, KINDS, type Kind, type Shape } from '../../../schema-shape/shape.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
@@ -137,7 +138,7 @@ const OF_FORMAT: Readonly<Record<string, string>> = {
 }
 
 function textOf({ traits: { format }, bounds: { minLength = 0, maxLength } }: Shape): string {
-  const known = format === undefined ? undefined : OF_FORMAT[format]
+  const known = format === undefined ? undefined : own(OF_FORMAT, format)
   return known ?? 'text'.padEnd(Math.min(minLength, 100), '.').slice(0, maxLength)
 }
 

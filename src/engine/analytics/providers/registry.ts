@@ -1,5 +1,6 @@
 import { nearest } from '../../../contract/suggest.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
+import { own } from '../../../foundation/own.ts'
 import { anthropic } from './anthropic.ts'
 import type { ProviderCodec } from './codec.ts'
 import { google } from './google.ts'
@@ -21,7 +22,7 @@ export const PROVIDERS: Readonly<Record<string, ProviderCodec>> = {
  */
 export function provider(name: string): ProviderCodec {
   const allowed = Object.keys(PROVIDERS)
-  const found = Object.hasOwn(PROVIDERS, name) ? PROVIDERS[name] : undefined
+  const found = own(PROVIDERS, name)
   if (found) return found
   const near = nearest(name, allowed)
   const detail: Detail = {

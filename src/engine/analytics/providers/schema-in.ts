@@ -1,6 +1,7 @@
 import { nearest } from '../../../contract/suggest.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { own } from '../../../foundation/own.ts'
 import type { Note } from '../../schema/json-schema/schema-warnings.ts'
 import type { OpenedTool } from './codec.ts'
 import { type Json, pointer, readObject, typeName, wrongType } from './input.ts'
@@ -68,7 +69,7 @@ const COUNTS = ['maxItems', 'minItems', 'maxLength', 'minLength', 'maxProperties
 function fromGoogle(schema: Json, at: string): Json {
   const spelt = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
-      const name = SPELLINGS[key] ?? key
+      const name = own(SPELLINGS, key) ?? key
       return [name, key === 'ref' ? rootedRef(value) : COUNTS.includes(name) ? count(value) : value]
     }),
   )

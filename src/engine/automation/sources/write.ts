@@ -4,6 +4,7 @@ import { productionOf } from '../../../contract/ids.ts'
 import type { SentField, Source } from '../../../contract/source-shapes.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { own } from '../../../foundation/own.ts'
 import { checkJson, pointer } from '../../../json/parse.ts'
 import { notInChangeSets } from '../../core/change-set/change-set-scope.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -156,7 +157,7 @@ function sentFields({ name: source, field_mapping: mapping }: Source, data: obje
   if (!fields) return data
   const body: Tree = new Map()
   for (const [name, value] of Object.entries(data)) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    const field = own(fields, name)
     if (field === undefined) throw unmapped(source, name, Object.keys(fields))
     put(body, namesOf(field), translated(field, name, value))
   }

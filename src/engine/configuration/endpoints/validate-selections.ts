@@ -1,6 +1,7 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import { type Detail, detailsThrownBy, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { own } from '../../../foundation/own.ts'
 import { pointer } from '../../../json/parse.ts'
 import { isEmpty } from '../../core/row-policy/narrow.ts'
 import { bindFilter } from '../../data/filter/check-fields.ts'
@@ -89,7 +90,7 @@ function defaultFaults(
   const faults = detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, at))
   const { jsonSchema } = type
   const properties = rootProperties(jsonSchema)
-  const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+  const property = own(properties, name)
   if (faults.length > 0 || !isObject(jsonSchema) || !isObject(property)) return faults
   // As a default of the property, so that it is completed and judged as one.
   const holder = {

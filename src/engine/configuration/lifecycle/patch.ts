@@ -7,6 +7,7 @@ import { adviseBody } from '../../../dialects/parameters.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { own } from '../../../foundation/own.ts'
 import { applyOperations, readOperations } from '../../../json/json-patch.ts'
 import { mergePatch } from '../../../json/merge-patch.ts'
 import { checkJson, pointer } from '../../../json/parse.ts'
@@ -52,8 +53,7 @@ export function readPatch<F extends object>(
       const merged = mergePatch(definitionOf(kind, before), merge) as Document
       return changesIn(body, merged, Object.keys(merge))
     }
-    const at = (place: unknown, name: string) =>
-      isObject(place) && Object.hasOwn(place, name) ? place[name] : undefined
+    const at = (place: unknown, name: string) => (isObject(place) ? own(place, name) : undefined)
     return { changesOf, states: (path) => (path.reduce(at, merge as unknown) ?? null) !== null }
   }
   const operations = readOperations(patch.operations, members)

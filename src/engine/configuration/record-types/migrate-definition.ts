@@ -1,6 +1,8 @@
 /** What a migration renames and drops, in the definition of the type: its schema, its indexes, its sources and its title. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
+import { own } from '../../../foundation/own.ts'
 import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
 import { FORMER_NAMES, formerNamesOf } from '../../schema/json-schema/property-names.ts'
 import type { States } from '../lifecycle/kind.ts'
@@ -70,7 +72,7 @@ function moveProperty(schema: Place, path: FieldPath, to: string): boolean {
   const properties = parent?.['properties']
   if (!parent || !isObject(properties)) return false
   const from = nameOf(path)
-  const of = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : undefined)
+  const of = (name: string) => own(properties, name)
   const moved = of(to) ?? of(from)
   if (moved === undefined || moved === false) return false
   const former = [...formerNamesOf(of(from)), ...formerNamesOf(of(to)), from]

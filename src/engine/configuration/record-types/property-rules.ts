@@ -1,6 +1,8 @@
 /** Changes of a property that PostgreSQL can judge, so that a stricter schema reads only the records that break it. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../../../foundation/is-object.ts'
+import { own } from '../../../foundation/own.ts'
 
 /** What the value of a property must be now. What is absent is as it was, or not limited. Lengths are in code points. */
 export type PropertyRule = {
@@ -49,7 +51,7 @@ export function ruleOf(name: string, was: unknown, after: unknown): PropertyRule
   let rule: PropertyRule = { name }
   for (const keyword of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (isDeepStrictEqual(before[keyword], after[keyword])) continue
-    const read = Object.hasOwn(KEYWORDS, keyword) ? KEYWORDS[keyword] : undefined
+    const read = own(KEYWORDS, keyword)
     if (!read) return undefined
     const part = Object.hasOwn(after, keyword) ? read(after[keyword]) : {}
     if (!part || (part.allowed && rule.allowed)) return undefined

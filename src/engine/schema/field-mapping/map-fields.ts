@@ -1,8 +1,10 @@
 /** What the fields of a mapping find in JSON of another system, converted as the mapping says. */
+
 import type { FieldMapping } from '../../../contract/mapping-shapes.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { isObject } from '../../../foundation/is-object.ts'
+import { own } from '../../../foundation/own.ts'
 import { pointer } from '../../../json/parse.ts'
 
 /** The record type, as far as times need it, and the bytes that all records may have. */
@@ -20,7 +22,7 @@ export const conversionFor = (
 
 const isDate = (schema: unknown, field: string): boolean => {
   const properties = isObject(schema) ? schema['properties'] : undefined
-  const property = isObject(properties) && Object.hasOwn(properties, field) ? properties[field] : undefined
+  const property = isObject(properties) ? own(properties, field) : undefined
   return isObject(property) && property['format'] === 'date'
 }
 

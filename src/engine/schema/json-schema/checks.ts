@@ -1,5 +1,6 @@
 import { nearest } from '../../../contract/suggest.ts'
 import type { Detail } from '../../../foundation/errors.ts'
+import { own } from '../../../foundation/own.ts'
 import { type PlainShape, TYPE_SYNONYMS, TYPES } from './keywords.ts'
 
 export type Path = (string | number)[]
@@ -45,7 +46,7 @@ export function checkTypes(value: unknown, path: Path, report: Report): void {
   list.forEach((item, i) => {
     if (TYPES.some((type) => type === item)) return
     const guess =
-      typeof item === 'string' ? (TYPE_SYNONYMS[item.toLowerCase()] ?? nearest(item, TYPES)) : undefined
+      typeof item === 'string' ? (own(TYPE_SYNONYMS, item.toLowerCase()) ?? nearest(item, TYPES)) : undefined
     const message = `There is no JSON type ${JSON.stringify(item)?.slice(0, 64)}. ${guess ? `Did you mean "${guess}"?` : `Types are ${TYPES.join(', ')}.`}`
     const at = Array.isArray(value) ? [...path, i] : path
     report(at, 'enum', message, { allowed: TYPES, ...(guess && { hint: guess }) })

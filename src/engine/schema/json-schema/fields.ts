@@ -1,5 +1,6 @@
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { own } from '../../../foundation/own.ts'
 import { dereference } from '../../../schema-shape/refs.ts'
 import { renamedTo } from './property-names.ts'
 
@@ -57,7 +58,7 @@ export function scalarAt(schema: unknown, path: Path): 'string' | 'number' | nul
   for (const segment of path) {
     if (typeof segment !== 'string' || !isObject(place) || '$ref' in place) return null
     const properties = propertiesOf(place)
-    place = Object.hasOwn(properties, segment) ? properties[segment] : undefined
+    place = own(properties, segment)
   }
   if (!isObject(place) || '$ref' in place) return null
   const { type } = place
@@ -74,7 +75,7 @@ export const isScalar = (value: unknown): boolean => value === null || typeof va
 /** The schema of a property of the root; undefined when the schema does not declare it. */
 export function ownProperty(schema: unknown, name: string): unknown {
   const properties = rootProperties(schema)
-  return Object.hasOwn(properties, name) ? properties[name] : undefined
+  return own(properties, name)
 }
 
 /** Whether the schema declares any property of the root. */

@@ -2,6 +2,7 @@ import { nearest } from '../../../contract/suggest.ts'
 import type { Detail } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { own } from '../../../foundation/own.ts'
 import { typeName } from './checks.ts'
 import type { Fault } from './evaluation.ts'
 import { renamedTo } from './property-names.ts'
@@ -143,7 +144,7 @@ function received({ data }: Fault): Pick<Message, 'received'> {
 function missing({ params, parent }: Fault): Message {
   const key = String(params?.['missingProperty'])
   const { properties } = parent
-  const schema = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined
+  const schema = isObject(properties) ? own(properties, key) : undefined
   const expected = isObject(schema) ? schema['type'] : undefined
   return { message: `${shown(key)} is required.`, ...(expected !== undefined && { expected }) }
 }

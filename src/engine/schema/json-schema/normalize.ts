@@ -1,6 +1,7 @@
 import type { Detail } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { own } from '../../../foundation/own.ts'
 import { pointer } from '../../../json/parse.ts'
 import { checkFormat, checkPlain, checkStrings, checkTypes, isName, type Path, wrongType } from './checks.ts'
 import { isKnownFormat } from './formats.ts'
@@ -253,7 +254,7 @@ const isRegularExpression = (pattern: string): boolean =>
 const UNCHECKED = Symbol('unchecked')
 
 function shapeOf(keywords: Readonly<Record<string, Shape>>, keyword: string): Shape | undefined {
-  return Object.hasOwn(keywords, keyword) ? keywords[keyword] : undefined
+  return own(keywords, keyword)
 }
 
 function anchorNames(raw: Record<string, unknown>, dialect: Dialect): string[] {

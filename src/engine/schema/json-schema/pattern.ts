@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { own } from '../../../foundation/own.ts'
 import { spend } from './evaluation-cost.ts'
 
 /** Thrown for a pattern that the linear-time engine cannot run, with the reason. */
@@ -123,7 +124,7 @@ function rewriteEscape(token: string, inClass: boolean): string {
 /** Maps a Unicode property to RE2: short names for properties, bare names for scripts. */
 function propertyName(property: string): string {
   const name = property.replace(/^(?:General_Category|gc|Script_Extensions|scx|Script|sc)=/, '')
-  return CATEGORIES[name] ?? name
+  return own(CATEGORIES, name) ?? name
 }
 
 const CATEGORIES: Record<string, string> = {

@@ -1,4 +1,5 @@
 /** Compares urls as they are sent. Of a url with templates, the part before the first one decides, if it has the host. */
+import { own } from '../../../foundation/own.ts'
 import { hasTemplate } from './parse.ts'
 
 /** Whether one of the urls may be sent as the given one. */
@@ -33,7 +34,7 @@ export const namesIn = (url: string): string[] => [...url.matchAll(PLACE)].map((
 
 /** The url with values. They are percent-encoded, so that they stay within their part of the path or query. */
 export const fillUrl = (url: string, values: Readonly<Record<string, string | number>>): string =>
-  url.replace(PLACE, (_, name: string) => encodeURIComponent(String(values[name] ?? '').toWellFormed()))
+  url.replace(PLACE, (_, name: string) => encodeURIComponent(String(own(values, name) ?? '').toWellFormed()))
 
 /** Whether the path has a segment "." or "..", which a URL parser would take out together with the one before. */
 export function hasDotSegment(url: string): boolean {

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { NAMED_BY } from '../../../contract/named-methods.ts'
+import { own } from '../../../foundation/own.ts'
 import { isPlainCall, PlainCalls } from '../plain-calls.ts'
 
 /** A transport-level refusal of a message, as a JSON-RPC error. */
@@ -65,7 +66,7 @@ export function faultOf({ headers }: FastifyRequest, route: InboundModernRoute):
     return disagree('(missing)', `the body names version ${revision}, MCP-Protocol-Version names none`)
   if (headers['mcp-method'] === undefined)
     return disagree('(missing)', `the body names method ${method}, Mcp-Method names none`)
-  const field = Object.hasOwn(NAMED_BY, method) ? NAMED_BY[method] : undefined
+  const field = own(NAMED_BY, method)
   if (field === undefined) return undefined
   return faultOfName(headers['mcp-name'], field, (params as Record<string, unknown> | undefined)?.[field])
 }

@@ -1,6 +1,7 @@
 import { digest } from '../../../contract/canonical-hash.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { own } from '../../../foundation/own.ts'
 import { sealText, unsealText } from '../../../graphql/context.ts'
 import { type AddressSession, exactAddressOf } from '../address-session.ts'
 import { type Answers, InputNeeded, InvalidParams, type Questions, type Wire } from '../provider.ts'
@@ -77,7 +78,7 @@ function openState(session: AddressSession, boundTo: unknown, sealed: unknown): 
 function answersTo(asked: State['asked'], sent: unknown): Record<string, Wire> {
   if (!isObject(sent)) return {}
   const answers = Object.keys(asked).flatMap((name) => {
-    const answer = Object.hasOwn(sent, name) ? sent[name] : undefined
+    const answer = own(sent, name)
     // Some clients send the whole JSON-RPC message instead of its result. Ask again.
     return isObject(answer) && !('method' in answer || 'result' in answer) ? [[name, answer] as const] : []
   })

@@ -4,6 +4,7 @@ import type { FuncCall, Node } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { advised } from '../../../../foundation/advised-requests.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
+import { own } from '../../../../foundation/own.ts'
 import { type GuardContext, wordsOf } from '../relations/context.ts'
 import { checkSeries } from './generate-series.ts'
 import { checkJsonPath, checkPattern, constantNumber, constantText } from './patterns.ts'
@@ -31,7 +32,7 @@ const AVAILABLE = 'Those of texts, numbers, times, json, arrays, aggregates and 
 
 /** The fault of a function that is not listed. */
 export function unknownFunction(context: GuardContext, written: string, location: number | undefined) {
-  const instead = Object.hasOwn(INSTEAD, written) ? INSTEAD[written] : undefined
+  const instead = own(INSTEAD, written)
   const hint = instead ? undefined : nearest(written, FUNCTIONS)
   const advice = instead ?? (hint ? `Did you mean ${hint}?` : AVAILABLE)
   const message = `The function ${written.slice(0, 64)} is not available here. ${advice}`

@@ -1,6 +1,7 @@
 import type { RangeVar } from '@pgsql/types'
 import { nearest } from '../../../../contract/suggest.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
+import { own } from '../../../../foundation/own.ts'
 import { quoteName } from '../syntax/names.ts'
 import type { GuardContext } from './context.ts'
 import { type NameScope, visibleCtes } from './name-scope.ts'
@@ -51,7 +52,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   edges: 'relationships',
 }
 const synonymOf = (name: string, names: readonly string[]): string | undefined => {
-  const meant = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined
+  const meant = own(SYNONYMS, name)
   return meant !== undefined && names.includes(meant) ? meant : undefined
 }
 

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../../../foundation/limits.ts'
+import { own } from '../../../../foundation/own.ts'
 import { GRAMMAR, type Grammar, type Rule } from './grammar.ts'
 import { hintForField, hintForNode } from './hints.ts'
 import type { Source } from './source-map.ts'
@@ -28,7 +29,7 @@ export function checkStructure(
   const part = (kind: string, value: unknown, outer: number | undefined, depth: number): void => {
     const fields = value as Fields
     const location = typeof fields['location'] === 'number' ? fields['location'] : outer
-    const rules = Object.hasOwn(grammar, kind) ? grammar[kind] : undefined
+    const rules = own(grammar, kind)
     if (!rules) throw source.fault('unsupported', hintForNode(kind), location)
     if (depth > LIMITS.sqlDepth) {
       const message = `A statement nests at most ${LIMITS.sqlDepth} deep. Write it flatter, with WITH or lists.`
@@ -37,7 +38,7 @@ export function checkStructure(
     if (kind === 'RangeVar' && relations.size <= LIMITS.sqlRelations)
       relations.add(String(fields['relname'] ?? ''))
     for (const [name, child] of Object.entries(fields)) {
-      const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
+      const rule = own(rules, name)
       if (!rule || !isPlain(rule, child))
         throw source.fault('unsupported', hintForField(kind, name), location)
       if (rule === 'node') node(child, location, depth + 1)

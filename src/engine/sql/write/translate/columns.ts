@@ -1,6 +1,7 @@
 import type { Node } from '@pgsql/types'
 import { meantColumn, nearest } from '../../../../contract/suggest.ts'
 import { advised } from '../../../../foundation/advised-requests.ts'
+import { own } from '../../../../foundation/own.ts'
 import { columnRenamedFrom, type Kind } from '../../guard/relations/columns.ts'
 import { nameOf } from '../../guard/syntax/names.ts'
 import { call, cast, NULL } from './nodes.ts'
@@ -45,7 +46,7 @@ export function findAssigned(
   if (column?.property) return { column: name, property: column.property }
   if (OF_RECORD.includes(name) || (isNew && name === 'id')) return { column: name }
   if (name === 'status') throw notStatus(source.fault.bind(source), target, location)
-  const fixed = Object.hasOwn(FIXED, name) ? FIXED[name] : undefined
+  const fixed = own(FIXED, name)
   if (fixed !== undefined) throw source.fault('read_only', fixed, location)
   const known = [
     ...OF_RECORD,
