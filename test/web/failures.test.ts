@@ -175,3 +175,27 @@ inBrowser('a page whose files are gone after an upgrade is loaded again, once', 
   expect(loads).toBe(1)
   await close()
 })
+
+inBrowser('a page that is open while the server is away is not lost', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist')
+  await settled(page)
+  await page.route(/./, (route) => route.abort())
+  const visitor = new Visitor(page)
+  await visitor.click('link', 'Agents')
+  await visitor.sees('This page failed. Your data is as it was.')
+  await page.unroute(/./)
+  await visitor.click('button', 'Load it again')
+  await visitor.sees('Who works here')
+  await close()
+})
+
+inBrowser('a page stays in sight where the files of its undo are gone', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist')
+  await settled(page)
+  await page.route(/\/assets\/.*\.js|\/healthz/, (route) => route.abort())
+  const visitor = new Visitor(page)
+  await visitor.click('button', /^Undo/)
+  await visitor.sees('This page failed. Your data is as it was.')
+  expect(await page.getByRole('navigation').first().isVisible()).toBe(true)
+  await close()
+})

@@ -10,19 +10,24 @@ import './style/parts.css'
 
 const RELOADED = 'plinth.reloaded'
 const AGAIN_MS = 60_000
+/**
+ * After an upgrade of the server, the files of pages that are open are gone: such a page is loaded again, once. Not while the server is
+ * away: the browser's own page would take the place of this one.
+ */
+async function loadAgain(): Promise<void> {
+  if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < AGAIN_MS) return
+  const answer = await fetch('/healthz').catch(() => undefined)
+  if (!answer?.ok) return
+  sessionStorage.setItem(RELOADED, String(Date.now()))
+  location.reload()
+}
+
 const root = document.getElementById('root')
 if (root) {
   void open()
   // The address with a code can also be entered in a tab that is open.
   addEventListener('hashchange', () => location.hash.startsWith('#code=') && void open())
-  // After an upgrade of the server, the files of pages that are open are gone: such a page is loaded again, once.
-  addEventListener('vite:preloadError', (event) => {
-    const last = Number(sessionStorage.getItem(RELOADED))
-    if (Date.now() - last < AGAIN_MS) return
-    sessionStorage.setItem(RELOADED, String(Date.now()))
-    event.preventDefault()
-    location.reload()
-  })
+  addEventListener('vite:preloadError', () => void loadAgain())
   createRoot(root).render(
     <QueryClientProvider client={queryClient}>
       <App />

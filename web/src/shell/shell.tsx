@@ -7,6 +7,7 @@ import { Jump } from '../parts/jump.tsx'
 import { TextLink } from '../parts/link.tsx'
 import { Text } from '../parts/plain-text.tsx'
 import { words } from '../words.ts'
+import { Guard } from './guard.tsx'
 import { Keys, usePageKeys } from './keys.tsx'
 import { Side } from './side.tsx'
 import { AskedUndo } from './undo.tsx'
@@ -36,7 +37,9 @@ export function Shell({ base, path, children }: Props) {
           {children}
         </div>
       </div>
-      <AskedUndo path={path} />
+      <Guard path={path}>
+        <AskedUndo path={path} />
+      </Guard>
       {panel === 'jump' && <Jump base={base} onClose={() => setPanel(undefined)} />}
       {panel === 'keys' && <Keys base={base} onClose={() => setPanel(undefined)} />}
     </LiveContext.Provider>
