@@ -2,7 +2,7 @@
 /** Backups of the embedded PostgreSQL while it runs, and copies that are restored from them. */
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -213,30 +213,66 @@ test('a restored copy sends nothing until it is resumed', { timeout: 300_000 }, 
   await receiver.close()
 })
 
+/** The steps of a backup, in their order, by what each leaves at the place: how many of these files there are. */
+const STEPS: Readonly<Record<string, (files: readonly string[], id: string) => number>> = {
+  'the copy of the data': (files, id) => files.filter((name) => name.startsWith(`${id}/data/`)).length,
+  'the copy of contents': (files) => files.filter((name) => /^contents\/..\//.test(name)).length,
+  'the list of contents': (files, id) => Number(files.includes(`${id}/contents.zst`)),
+  'the wait for WAL': (files, id) => Number(files.includes(`${id}/keys/master-key`)),
+  // The start of a backup ends a segment too, so only those count that come after the keys.
+  'the manifest': (files, id) =>
+    files.includes(`${id}/keys/master-key`)
+      ? files.filter((name) => name.startsWith('wal/') || name === `${id}/manifest.json`).length
+      : Number.NaN,
+  'the end': (files, id) => Number(files.includes(`${id}/manifest.json`)),
+}
+
 test('kill -9 in each step leaves nothing that is taken for a backup, and the next one is whole', {
   timeout: 300_000,
 }, async () => {
   const { data, backups, copy } = await place()
+  const filesThere = async () => {
+    const found = await readdir(backups, { recursive: true, withFileTypes: true }).catch(() => [])
+    return found
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(backups, join(parentPath, name)))
+  }
+  const idsThere = async () => (await readdir(backups)).filter((name) => /^\d{4}-/.test(name))
   let server = await serve(data, backups)
   await withBase(server)
+  await server.until(({ backup }) => backup.last_at !== null)
   const acknowledged: string[] = []
-  for (const [at, delay] of [0, 300, 700, 1200].entries()) {
-    await server.call('PUT', `/v1/crm/records/note/k${at}`, { data: { text: 'x' } })
-    acknowledged.push(`k${at}`)
-    // Of the command, and of the server, which makes the first backup by itself meanwhile.
-    const command = start(['backup'], settingsOf(data))
-    await sleep(delay)
+  for (const [step, reached] of Object.entries(STEPS)) {
+    const record = `k${acknowledged.length}`
+    succeed(await server.call('PUT', `/v1/crm/records/note/${record}`, { data: { text: 'x' } }), 201)
+    acknowledged.push(record)
+    // A content that no backup has yet.
+    expect((await putFile(server, record, randomBytes(50_000))).status).toBe(201)
+    const earlier = await idsThere()
+    let before = reached(await filesThere(), '')
+    const command = start(['backup', '--with-keys'], settingsOf(data))
+    let id = ''
+    for (const deadline = Date.now() + 60_000; ; await sleep(2)) {
+      id = (await idsThere()).find((name) => !earlier.includes(name)) ?? ''
+      const now = id === '' ? before : reached(await filesThere(), id)
+      if (now > before) break
+      if (Number.isNaN(before)) before = now
+      expect([step, command.exitCode, Date.now() < deadline]).toEqual([step, null, true])
+    }
     command.kill('SIGKILL')
     await end(server, 'SIGKILL')
+    // The command may have ended the step before the signal came.
+    const isComplete = (await filesThere()).includes(`${id}/manifest.json`)
+    if (!['the manifest', 'the end'].includes(step)) expect([step, isComplete]).toEqual([step, false])
+
     server = await serve(data, backups)
     expect([...(await idsOf(server))].sort()).toEqual(acknowledged)
+    const listed = (await ask(['backup', 'list'], data)).data as { id: string; is_complete: boolean }[]
+    expect(listed.filter((each) => each.id === id && each.is_complete)).toHaveLength(isComplete ? 1 : 0)
+    if (isComplete) expect(await ask(['backup', 'verify', id], data)).toMatchObject({ faults: [] })
+    else expect((await run(['backup', 'verify', id], data)).err).toContain(`${id}/manifest.json is missing`)
   }
-  const before = await ask(['backup', 'list'], data)
-  for (const { id, is_complete } of before.data as { id: string; is_complete: boolean }[])
-    if (is_complete) expect(await ask(['backup', 'verify', id], data)).toMatchObject({ faults: [] })
-  // A backup of the server may be under way.
-  await server.until(({ backup }) => backup.last_at !== null)
-  const made = await ask(['backup'], data)
+  const made = await ask(['backup', '--with-keys'], data)
   expect(await ask(['backup', 'verify', made.id], data)).toMatchObject({ faults: [] })
   await end(server)
 
@@ -244,7 +280,10 @@ test('kill -9 in each step leaves nothing that is taken for a backup, and the ne
   await expect.poll(() => readdir(copy).catch(() => [])).toContain('restoring')
   restoring.kill('SIGKILL')
   await expect(serve(copy)).rejects.toThrow('did not end')
-  expect(await ask(['restore', backups, '--to', copy], data)).toMatchObject({ records: acknowledged.length })
+  const count = acknowledged.length
+  expect(await ask(['restore', backups, '--to', copy], data)).toMatchObject({
+    ...{ backup: made.id, records: count, contents: count, missing_contents: [] },
+  })
 })
 
 test('a missing or damaged segment, file or content is named', async () => {
