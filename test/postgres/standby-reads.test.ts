@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/config/read-config.ts'
 import { succeed } from '../support/answers.ts'
 import type { Call } from '../support/caller.ts'
+import { relate } from '../support/links.ts'
 import { openServer, type TestServer } from '../support/server.ts'
 import { openPair, type Pair } from '../support/standby.ts'
 import { eventually } from '../support/until.ts'
@@ -25,11 +26,15 @@ beforeAll(async () => {
   server = await openServer({ PLINTH_REPLICA_URL: pair.standby.url }, database)
   succeed(await server.call('PUT', '/v1/bases/crm', {}), 201)
   const schema = { properties: { n: { type: 'integer' }, of: { type: 'string' } } }
-  succeed(await server.call('PUT', '/v1/crm/record-types/order', { json_schema: schema }), 201)
+  const indexes = [{ fields: ['data.of'], type: 'text' }]
+  succeed(await server.call('PUT', '/v1/crm/record-types/order', { json_schema: schema, indexes }), 201)
   const operations = Array.from({ length: 1000 }, (_, n) => ({
     ...{ type: 'create_record', record_type: 'order', id: `o${n}`, data: { n, of: 'all' } },
   }))
   succeed(await server.call('POST', '/v1/crm/batch', { operations }))
+  const ends = { source_record_types: ['order'], target_record_types: ['order'] }
+  succeed(await server.call('PUT', '/v1/crm/relationship-types/after', ends), 201)
+  succeed(await relate(server.call, 'after', ['order', 'o0'], ['order', 'o1']), 201)
   await used()
 })
 
@@ -96,18 +101,32 @@ const ofSql = async (call: Call): Promise<number> =>
   succeed(
     await call('POST', '/v1/crm/sql', { query: `SELECT count(*) AS count FROM "order" WHERE "of" = 'all'` }),
   ).data[0].count
+const found = async (call: Call): Promise<number> =>
+  succeed(
+    await call('POST', '/v1/crm/records/order/query', {
+      filter: { field: 'data.of', op: 'search', value: 'all' },
+      limit: 100,
+    }),
+  ).data.length
+const relatedTo = async (call: Call, id: string): Promise<string[]> =>
+  succeed(await call('GET', `/v1/crm/records/order/${id}/related`)).data.map(
+    ({ record }: { record: { id: string } }) => record.id,
+  )
 
-test('the standby answers lists, aggregates and SQL of a token that has not written', async () => {
+test('the standby answers lists, searches, aggregates, related records and SQL of a token that has not written', async () => {
   const reader = await tokenOf('reader')
   // The type is compiled, and the role of SQL made: the standby has to follow.
   await count(reader, 'all')
   await ofSql(reader)
+  await found(reader)
   await sleep(100)
   const before = await readsThere()
   expect(await count(reader, 'all')).toBe(1000)
   expect(await listed(reader, 'all')).toBe(100)
   expect(await ofSql(reader)).toBe(1000)
-  expect(await readsThere()).toBe(before + 3)
+  expect(await found(reader)).toBe(100)
+  expect(await relatedTo(reader, 'o0')).toEqual(['o1'])
+  expect(await readsThere()).toBe(before + 5)
 })
 
 test('a token reads its own writes, whatever the delay of the standby', async () => {
@@ -283,12 +302,35 @@ test.each<[string, (pair: Pair) => Promise<unknown>]>([
   console.info(`${answered} reads, 0 failed; the longest took ${longestMs.toFixed(0)} ms`)
 })
 
+test('the standby is killed amid reads: none fails, the primary answers, and it serves again afterwards', async () => {
+  const before = await readsThere()
+  const reads = load()
+  await eventually(async () => (await readsThere()) > before || undefined)
+  pair.standby.signal('SIGKILL')
+  await eventually(
+    async () => (await server.call('GET', '/readyz')).body.replica === 'unreachable' || undefined,
+  )
+  const reader = await tokenOf('reader')
+  const gone = await readsThere()
+  expect([await count(reader, 'all'), await found(reader), await ofSql(reader)]).toEqual([1000, 100, 1000])
+  expect(await relatedTo(reader, 'o0')).toEqual(['o1'])
+  expect(await readsThere()).toBe(gone)
+  await pair.standby.start()
+  await used()
+  await eventually(async () => (await readsThere()) > gone || undefined)
+  const { answered, failures } = await reads.end()
+  expect(failures).toEqual([])
+  console.info(`${answered} reads, 0 failed`)
+})
+
 test('a standby that takes writes of its own is used no more', async () => {
   await pair.standby.query('SELECT pg_promote()')
   await eventually(
     async () => (await server.call('GET', '/readyz')).body.replica === 'unreachable' || undefined,
   )
-  await pair.standby.query(`DELETE FROM plinth.record WHERE record_type = 'order'`)
+  await pair.standby.query(
+    `DELETE FROM plinth.relationship; DELETE FROM plinth.record WHERE record_type = 'order'`,
+  )
   const reader = await tokenOf('reader')
   await sleep(100)
   expect(await count(reader, 'all')).toBe(1000)

@@ -17,6 +17,8 @@ type Node = {
   query<Row extends object>(text: string): Promise<Row[]>
   /** Sends all of its processes a signal: SIGKILL is the loss of the machine, SIGSTOP one that hangs. */
   signal(name: NodeJS.Signals): void
+  /** Starts it again after its end. */
+  start(): Promise<void>
 }
 export type Pair = { readonly primary: Node; readonly standby: Node; close(): Promise<void> }
 
@@ -35,13 +37,16 @@ export async function openPair({
   const clusters: Cluster[] = []
   const start = async (name: string, more: Readonly<Record<string, string>> = {}): Promise<Node> => {
     const dataDir = join(root, name)
-    const cluster = await openCluster({
-      dataDir,
-      log: quiet,
-      settings: { ...REPLICATES, ...settings, ...more },
-    })
-    clusters.push(cluster)
-    return nodeOf(cluster.url, join(dataDir, 'postgres'))
+    const open = async (): Promise<string> => {
+      const cluster = await openCluster({
+        dataDir,
+        log: quiet,
+        settings: { ...REPLICATES, ...settings, ...more },
+      })
+      clusters.push(cluster)
+      return cluster.url
+    }
+    return { ...nodeOf(await open(), join(dataDir, 'postgres')), start: async () => void (await open()) }
   }
   const primary = await start('primary')
   await copyRunning(primary, join(root, 'primary', 'postgres'), join(root, 'standby'))
@@ -63,7 +68,7 @@ export async function openPair({
   return { primary, standby, close }
 }
 
-function nodeOf(url: string, pgdata: string): Node {
+function nodeOf(url: string, pgdata: string): Omit<Node, 'start'> {
   return {
     url,
     query: async <Row extends object>(text: string): Promise<Row[]> => {
