@@ -10,6 +10,7 @@ import './style/parts.css'
 
 const RELOADED = 'plinth.reloaded'
 const AGAIN_MS = 60_000
+
 /**
  * After an upgrade of the server, the files of pages that are open are gone: such a page is loaded again, once. Not while the server is
  * away: the browser's own page would take the place of this one.

@@ -1,5 +1,4 @@
 /** The parts of JSON-RPC and MCP headers that the relay needs. Everything else passes through unchanged. */
-
 import { NAMED_BY } from '../../contract/named-methods.ts'
 import { own } from '../../foundation/own.ts'
 

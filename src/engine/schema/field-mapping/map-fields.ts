@@ -1,5 +1,4 @@
 /** What the fields of a mapping find in JSON of another system, converted as the mapping says. */
-
 import type { FieldMapping } from '../../../contract/mapping-shapes.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'

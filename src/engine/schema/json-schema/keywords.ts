@@ -1,3 +1,5 @@
+import { own } from '../../../foundation/own.ts'
+
 /** Shapes of keyword values without subschemas. */
 export type PlainShape =
   | 'string'
@@ -127,7 +129,7 @@ export const DIALECT_URIS = Object.keys(URIS)
 /** The dialect of a `$schema` URI; an empty fragment is ignored. */
 export function dialectOf(uri: string): Dialect | undefined {
   const bare = uri.replace(/#$/, '')
-  return Object.hasOwn(URIS, bare) ? URIS[bare] : undefined
+  return own(URIS, bare)
 }
 
 export const TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'] as const
