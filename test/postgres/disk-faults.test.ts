@@ -37,6 +37,7 @@ const freeMb = (folder: string) => {
   return (bavail * bsize) / MB
 }
 
+// In long runs only: it mounts a disk, which most machines of others do not permit.
 test.skipIf(!isLong)(
   'a full disk refuses writes with a reason, and takes them when it has room',
   async ({ skip }) => {
