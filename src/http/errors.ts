@@ -50,7 +50,7 @@ export const unsupportedMedia = (allowed: readonly string[]): DomainError =>
 /** Maps any thrown value to a domain error. */
 function asDomainError(thrown: unknown, request: FastifyRequest): DomainError {
   if (thrown instanceof DomainError) return thrown
-  const { code = '', statusCode = 500 } = thrown as Partial<FastifyError>
+  const { code = '', statusCode = 500 } = (thrown ?? {}) as Partial<FastifyError>
   const known = FRAMEWORK[code]
   if (known) return known(request)
   if (statusCode === 404) return notFound(request)
@@ -97,16 +97,27 @@ export function refusal(thrown: unknown, request: FastifyRequest, reply: Fastify
 
 /** Sends the error body. */
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const error = refusal(thrown, request, reply)
-  if ((thrown as { replayed?: unknown } | null)?.replayed === true)
-    reply.header('idempotency-replayed', 'true')
+  try {
+    const error = refusal(thrown, request, reply)
+    if ((thrown as { replayed?: unknown } | null)?.replayed === true)
+      reply.header('idempotency-replayed', 'true')
+    sendBody(error, request, reply)
+  } catch (fault) {
+    // Fastify would answer in a form of its own, with the message of the fault.
+    request.log.error({ err: fault }, 'a failure could not be sent')
+    sendBody(toDomainError(fault), request, reply)
+  }
+}
+
+function sendBody(error: DomainError, request: FastifyRequest, reply: FastifyReply): void {
+  const body = JSON.stringify(errorBody(error, request.id))
   // Serialized by hand, so that the serializer of the route does not run.
   reply
     .code(FAILURES[error.code].status)
     .header('content-type', 'application/json; charset=utf-8')
     .header('x-request-id', request.id)
-    .serializer((body: string) => body)
-    .send(JSON.stringify(errorBody(error, request.id)))
+    .serializer((text: string) => text)
+    .send(body)
 }
 
 const MALFORMED: Detail = {
