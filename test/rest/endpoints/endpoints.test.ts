@@ -198,6 +198,16 @@ describe('endpoints', () => {
     expect(expectFault(await put('bad', { toolsets: ['readng'] }), '/toolsets/0').hint).toBe('reading')
   })
 
+  test('are refused with the faults of all defaults at once, and no others', async () => {
+    const defaults = { nope: 1, stage: 7, amount: 'much', title: 'fine' }
+    const refused = expectFailure(await put('bad', tool({ defaults })), 'VALIDATION_ERROR')
+    expect(refused.details.map(({ path, code }: Body) => [path, code])).toEqual([
+      ['/tools/0/defaults/nope', 'unknown_field'],
+      ['/tools/0/defaults/stage', 'invalid_default'],
+      ['/tools/0/defaults/amount', 'invalid_default'],
+    ])
+  })
+
   test('refuse two tools of one name, from the endpoint, its toolsets or the batch tool', async () => {
     const get = { record_type: 'note', operations: ['get'] }
     const own = await put('twice', { tools: [get, get] })

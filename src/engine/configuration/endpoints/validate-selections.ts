@@ -34,9 +34,7 @@ export function selectionFaults(selections: readonly EndpointTool[], types: Type
       ...(selection.write_filter && !isEmpty(selection.write_filter)
         ? filterFaults(selection.write_filter, type, `${at}/write_filter`)
         : []),
-      ...Object.entries(selection.defaults ?? {}).flatMap((entry) =>
-        defaultFaults(entry, type, `${at}/defaults`),
-      ),
+      ...defaultFaults(selection.defaults ?? {}, type, `${at}/defaults`),
     ]
   })
 }
@@ -81,24 +79,29 @@ const noSearch = (path: string): Detail => ({
 })
 
 /** A default names a property, whose own schema takes the value. Rules between properties depend on what a call sends. */
-function defaultFaults(
-  [name, value]: [string, unknown],
-  type: FieldContext,
-  under: string,
-): readonly Detail[] {
-  const at = `${under}${pointer(name)}`
-  const faults = detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, at))
+function defaultFaults(defaults: object, type: FieldContext, under: string): readonly Detail[] {
   const { jsonSchema } = type
   const properties = rootProperties(jsonSchema)
-  const property = own(properties, name)
-  if (faults.length > 0 || !isObject(jsonSchema) || !isObject(property)) return faults
-  // As a default of the property, so that it is completed and judged as one.
-  const holder = {
-    ...jsonSchema,
-    properties: { ...properties, [name]: { ...property, default: value } },
+  const faults: Detail[] = []
+  const judged: Record<string, object> = {}
+  for (const [name, value] of Object.entries(defaults)) {
+    const at = `${under}${pointer(name)}`
+    const found = detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, at))
+    const property = own(properties, name)
+    faults.push(...found)
+    // As a default of the property, so that it is completed and judged as one.
+    if (found.length === 0 && isObject(property)) judged[name] = { ...property, default: value }
   }
-  return compileSchema(holder, '')
-    .badDefaults()
-    .filter(({ path }) => path === pointer('properties', name, 'default'))
-    .map((fault) => ({ ...fault, path: at }))
+  if (!isObject(jsonSchema) || Object.keys(judged).length === 0) return faults
+  const places = new Map(
+    Object.keys(judged).map((name) => [pointer('properties', name, 'default'), `${under}${pointer(name)}`]),
+  )
+  const bad = compileSchema({ ...jsonSchema, properties: { ...properties, ...judged } }, '').badDefaults()
+  return [
+    ...faults,
+    ...bad.flatMap(({ path, ...fault }) => {
+      const at = places.get(path)
+      return at === undefined ? [] : [{ ...fault, path: at }]
+    }),
+  ]
 }
