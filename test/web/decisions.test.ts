@@ -361,6 +361,44 @@ inBrowser('what is proposed for a record is on its page, one click from its deci
   await close()
 })
 
+inBrowser(
+  'what a change-set makes of the links of a record is on its page, in the words of Review',
+  async () => {
+    const { server } = explorer
+    const ends = { source_record_types: ['article'], target_record_types: ['article'] }
+    succeed(await server.call('PUT', '/v1/desk/relationship-types/see_also', ends), 201)
+    const names = ['here', 'near', 'far', 'other']
+    for (const id of names)
+      succeed(
+        await server.call('PUT', `/v1/desk/records/article/${id}`, { data: { title: `The ${id} one` } }),
+        201,
+      )
+    const link = (source_id: string, target_id: string) => ({
+      ...{ rel_type: 'see_also', source_record_type: 'article', target_record_type: 'article' },
+      ...{ source_id, target_id },
+    })
+    const kept = succeed(await server.call('POST', '/v1/desk/relationships', link('here', 'near')), 201)
+    const opened = { copy: 'on_write', name: 'linking', title: 'Link otherwise' }
+    const { id: from } = succeed(await server.call('POST', '/v1/desk/preview', opened), 201)
+    succeed(await server.call('DELETE', `/v1/${from}/relationships/${kept.id}`))
+    for (const [one, other] of [
+      ['far', 'here'],
+      ['far', 'other'],
+    ] as const)
+      succeed(await server.call('POST', `/v1/${from}/relationships`, link(one, other)), 201)
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', '/t/article/here')
+    const visitor = new Visitor(page)
+    const waiting = page.getByRole('region', { name: 'Waiting for approval' })
+    await visitor.sees('Link otherwise', waiting)
+    await visitor.sees('see_also: The here one → The near one', waiting)
+    await visitor.sees('see_also: The far one → The here one', waiting)
+    expect(await waiting.locator('.chip').allTextContents()).toEqual(['being written', 'deleted', 'new'])
+    expect(await waiting.getByText('The other one').count(), 'a link of other records').toBe(0)
+    expect(faults).toEqual([])
+    await close()
+  },
+)
+
 inBrowser('a linked record that waits is decided on the page of the record, and that is undone', async () => {
   const { page, faults, close } = await explorer.open('Mara Lindqvist', '/t/ticket/T-1004')
   const visitor = new Visitor(page)

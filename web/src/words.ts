@@ -219,6 +219,7 @@ export const words = {
     noFiles: 'No file is attached to this record.',
     waiting: 'Waiting for approval',
     proposes: 'proposes',
+    large: (count: number) => `${of(count, 'change')} in all. What becomes of links is in its review.`,
     decide: 'Decide…',
     all: (count: number) => `All ${number.format(count)}`,
     atCreation: 'at creation',

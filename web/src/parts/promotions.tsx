@@ -10,6 +10,7 @@ import { Empty, Failure, pendingOf } from './failure.tsx'
 import { useMay } from './grants.ts'
 import { Text } from './plain-text.tsx'
 import { kindName, shortName } from './previews.ts'
+import { isOfRecords, named } from './proposal.ts'
 import { useParameters } from './search.ts'
 import { Time } from './time.tsx'
 import { say } from './toast.tsx'
@@ -60,15 +61,6 @@ export function RollBackOne({ id, ...props }: Omit<RollBackProps, 'of'> & { id: 
 }
 
 const INVERSE = { create: 'delete', update: 'update', delete: 'create' } as const
-
-const isOfRecords = ({ kind }: Edit) => kind === 'record' || kind === 'relationship'
-
-/** As a request names it. */
-function named({ kind, id }: Edit) {
-  if (kind !== 'record') return { kind, id }
-  const [type = '', own = ''] = id.split(/\/(.*)/s)
-  return { kind, record_type: type, id: own }
-}
 
 type RollBackProps = { base: string; of: Promotion; only?: string; onClose: () => void }
 

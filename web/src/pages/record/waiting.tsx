@@ -1,9 +1,9 @@
 /** What waits for a person: change-sets that change the record, and linked records in such a state. */
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
-import { pathOf, useRead, useWrite } from '../../api/queries.ts'
+import { pathOf, useAsk, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
-import type { Base, Change, Page, Row } from '../../api/shapes.ts'
+import type { Base, Data, Edit, Row } from '../../api/shapes.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Failure } from '../../parts/failure.tsx'
@@ -12,6 +12,7 @@ import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
+import { isSmall, sizeOf, TONES } from '../../parts/proposal.ts'
 import { stateField } from '../../parts/record-types.ts'
 import { say } from '../../parts/toast.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
@@ -19,7 +20,9 @@ import { words } from '../../words.ts'
 import { type Linked, LinkedRecord, useParts, WAITING } from './links.tsx'
 import { type Place, useProposals, type useRelated } from './load.ts'
 
-export function Waiting({ place, related }: { place: Place; related: ReturnType<typeof useRelated> }) {
+type Props = { place: Place; related: ReturnType<typeof useRelated> }
+
+export function Waiting({ place, related }: Props) {
   const { base } = place
   const { waiting } = useParts({ place, related })
   const sets = useProposals(place).data?.data ?? []
@@ -32,7 +35,7 @@ export function Waiting({ place, related }: { place: Place; related: ReturnType<
       </h2>
       <ul className="tiles">
         {sets.map((set) => (
-          <Proposal key={set.id} place={place} set={set} />
+          <Proposal key={set.id} {...{ place, related, set }} />
         ))}
         {waiting.map((each) => (
           <LinkedRecord key={each.of.relationship.id} base={base} {...each}>
@@ -45,12 +48,16 @@ export function Waiting({ place, related }: { place: Place; related: ReturnType<
 }
 
 /** What a change-set makes of the record. It is decided on its own page, beside all else that it changes. */
-function Proposal({ place: { base, type, id }, set }: { place: Place; set: Base }) {
-  const { data } = useRead<Page<Change>>(
-    pathOf([set.id, 'changes'], { record_type: type, id, include: 'before', max_string: 120, limit: 1 }),
-  )
+function Proposal({ place, related, set }: Props & { set: Base }) {
+  const { base, type, id } = place
   const { change_set: state } = set
+  const named = state && !isSmall(state) && { resources: [{ kind: 'record', record_type: type, id }] }
+  const { data } = useAsk<{ changes: Edit[] }>(pathOf([base, 'promote', 'proposal']), {
+    from: set.id,
+    ...named,
+  })
   if (!state) return null
+  const links = related.data?.data.map(({ relationship }) => relationship.id) ?? []
   return (
     <li>
       <span className="note">
@@ -60,12 +67,26 @@ function Proposal({ place: { base, type, id }, set }: { place: Place; set: Base 
         <TextLink href={to.review(base, set.id)} text={state.title ?? shortName(set.id)} />{' '}
         <Chip tone="info">{words.review.statuses[state.status]}</Chip>
       </span>
-      {data?.data.map((change) => (
-        <ChangesInLine key={change.seq} changes={changesOf(change.diff)} />
-      ))}
+      {data?.changes
+        .filter((edit) => isOf(place, edit) || links.includes(edit.id))
+        .map(({ kind, id: of, op, title, diff }) => (
+          <span key={of}>
+            {kind !== 'record' && <Text>{title ?? of}</Text>}{' '}
+            {op !== 'update' && <Chip tone={TONES[op]}>{words.review.states[op]}</Chip>}
+            {op === 'update' && <ChangesInLine changes={changesOf(diff)} />}
+          </span>
+        ))}
+      {!isSmall(state) && <span className="note">{words.record.large(sizeOf(state))}</span>}
       <LinkButton href={to.review(base, set.id, { first: `${type}/${id}` })} label={words.review.open} />
     </li>
   )
+}
+
+/** Whether an edit is of the record, or of a link at whose ends it is. A link that stays does not say where it ends. */
+function isOf({ type, id }: Place, { kind, id: of, diff: [step] }: Edit): boolean {
+  if (kind === 'record') return of === `${type}/${id}`
+  const link = (step?.path === '' ? (step.value ?? step.before) : undefined) as Data | undefined
+  return ['source', 'target'].some((end) => link?.[`${end}_record_type`] === type && link[`${end}_id`] === id)
 }
 
 /** The states that end the wait. */

@@ -1,6 +1,7 @@
 /** What a person chose in a change-set: what goes along, and which side counts where both changed. */
 import { useState } from 'react'
-import { type Conflict, type Edit, type Proposal, recordOf } from './load.ts'
+import { isOfRecords, type Named, named } from '../../parts/proposal.ts'
+import type { Conflict, Edit, Proposal } from './load.ts'
 
 type Side = 'preview' | 'production'
 
@@ -30,9 +31,6 @@ export const keyOf = ({ kind, id }: Pick<Edit, 'kind' | 'id'>): string => `${kin
 export const keyOfNamed = ({ kind, record_type: type, id }: Named): string =>
   keyOf({ kind, id: type === undefined ? id : `${type}/${id}` })
 
-export const isOfRecords = ({ kind }: { kind: string }): boolean =>
-  kind === 'record' || kind === 'relationship'
-
 /** Where details name a record. */
 export const placeOf = ({ id }: Pick<Edit, 'id'>): string => `/${id}`
 
@@ -54,8 +52,6 @@ export function fieldOf({ kind, id, path }: Pick<Conflict, 'kind' | 'id' | 'path
 export const undecided = (plan: Proposal, { left, taken }: Choices): number =>
   conflictsOf(plan).filter((each) => !left.has(keyOf(each)) && taken[each.path] === undefined).length
 
-type Named = { kind: string; record_type?: string; id: string }
-
 export const isChosen = ({ left, taken }: Choices): boolean => left.size + Object.keys(taken).length > 0
 
 /** The part of a promotion that the choices make. `isNamed`: by name also where all goes along. */
@@ -64,11 +60,6 @@ export function partOf(
   { left, taken }: Choices,
   isNamed = false,
 ): { resources?: Named[]; resolve?: object[] } {
-  const named = ({ kind, id }: Named): Named => {
-    if (kind !== 'record') return { kind, id }
-    const [type, own] = recordOf({ id })
-    return { kind, record_type: type, id: own }
-  }
   const rest = (plan?.changes ?? []).filter((edit) => !left.has(keyOf(edit)))
   const conflicts = plan ? conflictsOf(plan) : []
   const grown = rest.filter((edit) => conflicts.every(({ path }) => path !== placeOf(edit)))

@@ -4,6 +4,7 @@ import type { Detail, Failure } from '../../api/failure.ts'
 import { pathOf, useAsk, useRead } from '../../api/queries.ts'
 import { send } from '../../api/send.ts'
 import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Step, Token } from '../../api/shapes.ts'
+import { isSmall, recordOf, sizeOf } from '../../parts/proposal.ts'
 
 export type { Edit, Promotion, Secret } from '../../api/shapes.ts'
 
@@ -140,7 +141,6 @@ export function useItems(base: string) {
 }
 
 const setOf = (set: ChangeSet | undefined) => set && { set }
-export const sizeOf = ({ counts }: ChangeSet) => counts.create + counts.update + counts.delete
 const isChanged = (set: ChangeSet) => sizeOf(set) > 0
 
 /** What an item would do now: what was asked for, or all that the preview differs in. */
@@ -156,16 +156,13 @@ function planOf(base: string, { request, from }: Item) {
   }
 }
 
-/** Of a change-set with more, a list shows how many there are. */
-const MOST_IN_LIST = 200
-
 /** The plans of a list, in its order. */
 export const usePlans = (base: string, items: readonly Item[]) =>
   useQueries({
     queries: items.map((item) => {
       const plan = planOf(base, item)
-      const isSmall = !item.set || sizeOf(item.set) <= MOST_IN_LIST
-      return { ...plan, enabled: plan.enabled && isSmall && placeOf(item) !== 'ended' }
+      const isShown = (!item.set || isSmall(item.set)) && placeOf(item) !== 'ended'
+      return { ...plan, enabled: plan.enabled && isShown }
     }),
   })
 
@@ -213,12 +210,6 @@ export const isBlocked = ({ breaks, conflicts }: Proposal): boolean =>
 
 /** As many records of a type as one page has. */
 const MOST_OF_TYPE = 100
-
-/** The type and the id of a record that an edit is of: `ticket/T-1` is of a ticket. */
-export function recordOf({ id }: Pick<Edit, 'id'>): readonly [type: string, id: string] {
-  const [type = '', own = ''] = id.split(/\/(.*)/s)
-  return [type, own]
-}
 
 /** What production has of the records that a change-set changes, by the ids of the edits: a question for each type. */
 export function useChanged(base: string, edits: readonly Edit[]): ReadonlyMap<string, Row> {

@@ -2,11 +2,12 @@
 import type { ReactNode } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
 import type { Page, RecordType } from '../../api/shapes.ts'
-import { Chip, type Tone } from '../../parts/chip.tsx'
+import { Chip } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
+import { TONES } from '../../parts/proposal.ts'
 import { fieldRows, otherSteps, sidesOf } from '../../parts/schema.ts'
 import { SchemaChange } from '../../parts/schema-change.tsx'
 import { words } from '../../words.ts'
@@ -23,11 +24,6 @@ const ICONS: Readonly<Record<string, IconName>> = {
   inbound_webhook: 'automation',
   endpoint: 'agents',
   toolset: 'agents',
-}
-export const TONES: Readonly<Record<Edit['op'], Tone>> = {
-  create: 'added',
-  update: 'changed',
-  delete: 'removed',
 }
 
 export function ResourceChange({ base, edit, types, children }: Props) {

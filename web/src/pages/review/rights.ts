@@ -2,8 +2,8 @@
 import { useBase } from '../../api/queries.ts'
 import { type Grant, useSession } from '../../api/session.ts'
 import { allows } from '../../parts/grants.ts'
-import { isOfRecords } from './choices.ts'
-import { type Item, type Proposal, recordOf } from './load.ts'
+import { recordOf } from '../../parts/proposal.ts'
+import type { Item, Proposal } from './load.ts'
 
 /** Grants whose writes count by themselves: what a token only proposes decides nothing. */
 export const direct = (grants: readonly Grant[]): Grant[] =>
@@ -24,9 +24,7 @@ export function useRights(base: string, item: Item, plan: Proposal | undefined):
   const environment = useBase(base).data?.environment
   const { request, set } = item
   const isOwn = request !== undefined && self !== undefined && item.by?.name === self.name
-  const types = new Set(
-    plan?.changes.map((edit) => (isOfRecords(edit) && edit.kind === 'record' ? recordOf(edit)[0] : '*')),
-  )
+  const types = new Set(plan?.changes.map((edit) => (edit.kind === 'record' ? recordOf(edit)[0] : '*')))
   const all = direct(self?.grants ?? [])
   const may = (type: string, permission: Grant['permission']) =>
     allows(all, base, type, permission, environment)
