@@ -1,4 +1,5 @@
 import type { Deletion, DeletionPlan } from '../engine/core/write/deletion-plan.ts'
+import type { Approvable } from '../engine/core/write/plan-approval.ts'
 import type { LinkCounts } from '../engine/data/ledger/link-counts.ts'
 import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
@@ -43,6 +44,17 @@ export const notYetDeleted = (plan: DeletionPlan, { id }: { id: string }): Delet
   deleted: false,
   plan,
 })
+
+/** The plan of a write, which a person approves by its token. */
+export const planType = (name: string, act: string) =>
+  builder.objectRef<Approvable & { what: string }>(name).implement({
+    description: `What ${act} would do, and the token that approves it.`,
+    fields: (t) => ({
+      what: t.exposeString('what', { description: 'The plan as a sentence.' }),
+      token: t.exposeString('token'),
+      expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
+    }),
+  })
 
 type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, T>
 

@@ -3,21 +3,13 @@ import { snakeFields } from '../contract/field-names.ts'
 import type { Approvable } from '../engine/core/write/plan-approval.ts'
 import * as environments from '../engine/environments/index.ts'
 import { builder } from './builder.ts'
+import { planType } from './common.ts'
 import { CHANGES, CONFLICTS, KEPT, RECORDS_REWRITTEN, SECRETS, SUMMARY, WARNINGS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
 type PromotionPlan = Approvable & { what: string; promotion: environments.Promotion }
 type Promotion = environments.Promotion & { dryRun?: boolean; plan?: PromotionPlan }
-
-const PlanRef = builder.objectRef<PromotionPlan>('PromotionPlan').implement({
-  description: 'What a promotion would do, and the token that approves it.',
-  fields: (t) => ({
-    what: t.exposeString('what', { description: 'The plan as a sentence.' }),
-    token: t.exposeString('token'),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-  }),
-})
 
 export const PromotionRef = builder.objectRef<Promotion>('Promotion').implement({
   description: 'Configuration that was promoted from a preview to production, or rolled back there.',
@@ -44,7 +36,7 @@ export const PromotionRef = builder.objectRef<Promotion>('Promotion').implement(
     secrets: t.field(SECRETS),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({
-      type: PlanRef,
+      type: planType('PromotionPlan', 'a promotion'),
       nullable: true,
       description: 'The plan, if one was requested. Then nothing was promoted.',
       resolve: ({ plan }) => plan,

@@ -8,6 +8,7 @@ import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { builder } from './builder.ts'
 import { ChangeCount } from './changes.ts'
+import { planType } from './common.ts'
 import { SECRETS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 
@@ -91,15 +92,6 @@ const LastRef = builder.objectRef<LastRequest>('LastRequest').implement({
   }),
 })
 
-const PlanRef = builder.objectRef<UndoPlan>('UndoPlan').implement({
-  description: 'What an undo would do, and the token that approves it.',
-  fields: (t) => ({
-    what: t.exposeString('what', { description: 'The plan as a sentence.' }),
-    token: t.exposeString('token'),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-  }),
-})
-
 const UndoRef = builder.objectRef<Answer>('Undo').implement({
   fields: (t) => ({
     requestId: t.exposeString('requestId', { description: 'The request that did it, to undo the undo.' }),
@@ -143,7 +135,7 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
     secrets: t.field(SECRETS),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.field({
-      type: PlanRef,
+      type: planType('UndoPlan', 'an undo'),
       nullable: true,
       description: 'The plan, if one was requested. Then nothing was reverted.',
       resolve: ({ plan }) => plan,
