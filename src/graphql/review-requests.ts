@@ -38,6 +38,12 @@ const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('Revi
       description: 'What did not fit when it was asked for: `[{ kind, id, code, message, count }]`.',
       resolve: ({ breaks }) => breaks,
     }),
+    migration: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'The steps that were asked for to migrate records of production, by record type.',
+      resolve: ({ asked }) => asked.migration,
+    }),
     state: t.exposeString('state', { description: '"open", "accepted", "declined" or "sent_back".' }),
     revision: t.exposeInt('revision', {
       nullable: true,

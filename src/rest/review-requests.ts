@@ -54,6 +54,9 @@ export const ReviewRequest = z
     note: z.string().nullable().meta({ description: 'A word to who decides.' }),
     summary: z.string().meta({ description: 'What it would change, when it was asked for.' }),
     breaks: z.array(Break).meta({ description: 'What did not fit when it was asked for.' }),
+    migration: DecisionBody.shape.migration.unwrap().nullable().meta({
+      description: 'The steps that were asked for to migrate records of production, by record type.',
+    }),
     state: z.enum(['open', 'accepted', 'declined', 'sent_back']),
     revision: z.int().nullable().meta({ description: 'Of a change-set: what was asked for.' }),
     may_decide: z.boolean().meta({
@@ -70,7 +73,7 @@ export const ReviewRequest = z
   .meta({ id: 'ReviewRequest' })
 
 export const RequestFields = graphql(`fragment RequestFields on ReviewRequest {
-  id kind from by { token_id: tokenId name kind via } at title note summary breaks state revision pause may_decide: mayDecide
+  id kind from by { token_id: tokenId name kind via } at title note summary breaks migration state revision pause may_decide: mayDecide
   decision { decision note by { token_id: tokenId name kind via } at promotion_id: promotionId }
 }`)
 

@@ -470,6 +470,34 @@ inBrowser('of a proposal of record types, one passes and the other stays', async
   await close()
 })
 
+inBrowser('a migration that was asked for is shown, and goes along where another change stays', async () => {
+  const { server } = explorer
+  const field = (json: object) => ({ json_schema: { type: 'object', properties: { state: json } } })
+  succeed(await server.call('PUT', '/v1/desk/record-types/parcel', field({ type: 'string' })), 201)
+  succeed(await server.call('PUT', '/v1/desk/records/parcel/p1', { data: { state: 'lost' } }), 201)
+  const { id: from } = succeed(await server.call('POST', '/v1/desk/preview', { name: 'parcels' }), 201)
+  succeed(await server.call('PUT', `/v1/${from}/record-types/parcel`, field({ enum: ['sent', 'found'] })))
+  succeed(await server.call('PUT', `/v1/${from}/record-types/box`, {}), 201)
+  const steps = [{ op: 'replace', field: 'data.state', from: 'lost', value: 'found' }]
+  const asked = { from, migration: { parcel: steps }, title: 'States of parcels' }
+  succeed(await server.call('POST', '/v1/desk/review-requests', asked), 201)
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', `/review/${from}`)
+  const visitor = new Visitor(page)
+  await visitor.sees('state: “lost” becomes “found”.')
+  await page.getByRole('checkbox', { name: 'Goes along' }).last().uncheck()
+  await visitor.sees('1 change stays in the proposal.')
+  const promote = page.getByRole('button', { name: 'Promote', exact: true })
+  await expect.poll(() => promote.isEnabled()).toBe(true)
+  expect(await page.getByText(/would not fit/).count()).toBe(0)
+  await promote.click()
+  await visitor.sees('“parcels” is promoted.')
+  const { data } = succeed(await server.call('GET', '/v1/desk/records/parcel/p1'))
+  expect(data).toEqual({ state: 'found' })
+  expect((await server.call('GET', '/v1/desk/record-types/box')).status).toBe(404)
+  expect(faults).toEqual([])
+  await close()
+})
+
 inBrowser('a deletion that was asked for goes along where another change stays', async () => {
   const { server } = explorer
   const ends = { source_record_types: ['article'], target_record_types: ['article'] }

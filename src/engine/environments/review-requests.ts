@@ -185,11 +185,18 @@ export async function decideReviewRequest(
       })
     }
     if (decision !== 'accept') return storeDecision(within, row, { decision, note, promotionId: null })
-    const asked = row.asked as Asked
+    const { migration: wanted = {}, ...asked } = row.asked as Asked
+    // Steps that were asked for are none of a part without their type.
+    const isPart = (type: string) =>
+      !resources || resources.some(({ kind, id }) => kind === 'record_type' && id === type)
+    const steps = {
+      ...Object.fromEntries(Object.entries(wanted).filter(([type]) => isPart(type))),
+      ...migration,
+    }
     const request = {
       ...{ from, ...asked },
       ...(resources && { resources }),
-      ...(migration && { migration: { ...asked.migration, ...migration } }),
+      ...(Object.keys(steps).length > 0 && { migration: steps }),
       ...(resolve && { resolve }),
       ...(revision !== undefined && { revision }),
     }

@@ -117,6 +117,34 @@ test('what production does not fit is a break, and refuses the acceptance withou
   expect(succeed(await world.call('GET', `/v1/${base}/records/ticket/t1`)).data).toEqual({ subject: 'ok' })
 })
 
+test('a request says which migration it asks for, and a part without its type leaves it out', async () => {
+  const base = await desk()
+  succeed(await world.call('PUT', `/v1/${base}/records/ticket/t1`, { data: { subject: 'long enough' } }), 201)
+  const short = { json_schema: { type: 'object', properties: { subject: { type: 'string', maxLength: 3 } } } }
+  succeed(await world.call('PUT', `/v1/${base}--csat/record-types/ticket`, short))
+  for (const id of ['one', 'two'])
+    succeed(await world.call('PUT', `/v1/${base}--csat/record-types/${id}`, {}), 201)
+  const plain = succeed(await ask(base, { resources: [{ kind: 'record_type', id: 'one' }] }), 201)
+  expect([plain.migration, plain.breaks]).toEqual([null, []])
+  const migration = { ticket: [{ op: 'replace', field: 'data.subject', from: 'long enough', value: 'ok' }] }
+  const asked = succeed(await ask(base, { migration }), 201)
+  expect([asked.migration, asked.breaks]).toEqual([migration, []])
+  expect((await open(base)).data[0].migration).toEqual(migration)
+  const resources = [{ kind: 'record_type', id: 'one' }]
+  const other = { two: migration.ticket }
+  expectDetail(await decide(base, asked.id, { decision: 'accept', resources, migration: other }), 400, {
+    path: '/migration/two',
+  })
+  succeed(await decide(base, asked.id, { decision: 'accept', resources }))
+  expect(succeed(await world.call('GET', `/v1/${base}/records/ticket/t1`)).data).toEqual({
+    subject: 'long enough',
+  })
+  expect((await world.call('GET', `/v1/${base}/record-types/two`)).status).toBe(404)
+  const rest = succeed(await ask(base, { migration }), 201)
+  succeed(await decide(base, rest.id, { decision: 'accept' }))
+  expect(succeed(await world.call('GET', `/v1/${base}/records/ticket/t1`)).data).toEqual({ subject: 'ok' })
+})
+
 test('nobody decides their own request, in no tab, and nobody without admin decides at all', async () => {
   const base = await desk()
   const asked = succeed(await ask(base, {}, person.call), 201)

@@ -31,15 +31,13 @@ type Props = {
   choices: Choices | undefined
 }
 
-export function Breaks({ base, plan, types, migration, onChoose, choices }: Props) {
+/** `wanted` is of the migration what was asked for. */
+export function Breaks({ wanted, ...props }: Props & { wanted: Migration | null | undefined }) {
+  const { plan, types, migration, onChoose } = props
   return (
     <>
       {plan.breaks.map((each) => (
-        <Obstacle
-          key={each.path + each.code}
-          of={each}
-          {...{ base, plan, types, migration, onChoose, choices }}
-        />
+        <Obstacle key={each.path + each.code} of={each} {...props} />
       ))}
       {plan.conflicts
         .filter(({ path }) => path === undefined)
@@ -80,7 +78,9 @@ export function Breaks({ base, plan, types, migration, onChoose, choices }: Prop
               )}
             </Text>
           </p>
-          <Button className="quiet" label={words.review.leave} onClick={() => onChoose(type, [])} />
+          {steps !== wanted?.[type] && (
+            <Button className="quiet" label={words.review.leave} onClick={() => onChoose(type, [])} />
+          )}
         </section>
       ))}
       {plan.kept && plan.kept.length > 0 && (

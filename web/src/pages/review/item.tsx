@@ -86,7 +86,9 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   const [repairs, setMigration] = useState<Migration>({})
   const choices = useChoices()
   const migration = Object.fromEntries(
-    Object.entries(repairs).filter(([id]) => !choices.left.has(keyOf({ kind: 'record_type', id }))),
+    Object.entries({ ...item.request?.migration, ...repairs }).filter(
+      ([id]) => !choices.left.has(keyOf({ kind: 'record_type', id })),
+    ),
   )
   const isAsked = item.set !== undefined && item.request !== undefined
   const proposal = usePlan(base, item, migration, (all) =>
@@ -147,6 +149,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
               <Breaks
                 {...{ base, plan, types, migration }}
                 onChoose={choose}
+                wanted={item.request?.migration}
                 choices={of.mayReview ? choices : undefined}
               />
               <Opinions said={said} />

@@ -49,6 +49,8 @@ export type Request = {
   /** The preview of a promotion. */
   from?: string | null
   breaks?: unknown
+  /** What was asked for besides the preview. */
+  migration?: Migration | null
   may_decide?: boolean
   state?: string
   note?: string | null
@@ -175,7 +177,9 @@ export function usePlan(
 ) {
   const asked = useQuery<Proposal, Failure>(planOf(base, item))
   const part = asked.data && partOf(asked.data)
-  const isRepaired = Object.keys(migration).length > 0 || (part !== undefined && part.resources?.length !== 0)
+  const wanted = item.request?.migration ?? {}
+  const isOther = Object.keys(migration).some((type) => migration[type] !== wanted[type])
+  const isRepaired = isOther || (part !== undefined && part.resources?.length !== 0)
   // A plan deletes configuration only where `prune` was asked for.
   const prune = asked.data?.changes.some(({ op }) => op === 'delete')
   const body = { from: item.from, ...(!item.set && { migration, ...(prune && { prune }) }), ...part }
