@@ -286,6 +286,25 @@ describe('A schema change with migrate=true', () => {
     expect(Object.prototype).not.toHaveProperty('polluted')
   })
 
+  test('says which rename or drop found nothing, and not of one that is sent again or that records hold', async () => {
+    const type = await world.newType({ json_schema: NUMBER })
+    succeed(await put(type, 'a', { v: 1, loose: 1 }), 201)
+    const patch = async (...migration: object[]) => {
+      const { version, meta } = succeed(await world.call('PATCH', typePath(type), { migration }))
+      const warnings = (meta?.warnings ?? []).filter((each: string) => each.startsWith('The step'))
+      return { version, warnings }
+    }
+    const nothing = (op: string, name: string) =>
+      expect.stringMatching(`The step "${op}" of the migration changed nothing.*property "${name}"`)
+    const wrong = await patch({ op: 'drop', field: 'data.w' }, { op: 'rename', field: 'x.y', to: 'x.z' })
+    expect(wrong).toEqual({ version: 1, warnings: [nothing('drop', 'w'), nothing('rename', 'x.y')] })
+    const rename = { op: 'rename', field: 'data.v', to: 'data.n' }
+    expect(await patch(rename)).toEqual({ version: 2, warnings: [] })
+    expect(await patch(rename)).toEqual({ version: 2, warnings: [] })
+    expect((await patch({ op: 'drop', field: 'data.loose' })).warnings).toEqual([])
+    expect((await get(type, 'a')).data).toEqual({ n: 1 })
+  })
+
   test('replaces only the value that it names', async () => {
     const type = await world.newType()
     for (const [id, v] of Object.entries({ a: 'low', b: 'high', c: 'lower' }))

@@ -94,6 +94,25 @@ function moveProperty(schema: Place, path: FieldPath, to: string): boolean {
   return true
 }
 
+/** The renames and drops of a property that neither schema has, and that was not renamed so before. */
+export const stepsWithoutProperty = (
+  before: unknown,
+  next: unknown,
+  steps: readonly MigrationStep[],
+): readonly (Rename | Drop)[] =>
+  steps.filter(
+    (step): step is Rename | Drop =>
+      (step.op === 'rename' || step.op === 'drop') &&
+      propertyAt(before, step.field) === undefined &&
+      propertyAt(next, step.field) === undefined &&
+      (step.op === 'drop' || !formerNamesOf(propertyAt(next, step.to)).includes(nameOf(step.field))),
+  )
+
+const propertyAt = (schema: unknown, path: FieldPath): unknown => {
+  const properties = isObject(schema) ? parentOf(schema, path)?.['properties'] : undefined
+  return isObject(properties) ? own(properties, nameOf(path)) : undefined
+}
+
 /** Removes a property from a schema. False if the schema has none of that name. */
 function removeProperty(schema: Place, path: FieldPath): boolean {
   const parent = parentOf(schema, path)

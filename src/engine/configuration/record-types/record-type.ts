@@ -23,8 +23,8 @@ import { type Dropped, droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { chooseGraphqlName } from './graphql-name.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
-import { migrateDefinition } from './migrate-definition.ts'
-import { renamesOf, stepsOf, takenAway } from './migration.ts'
+import { migrateDefinition, stepsWithoutProperty } from './migrate-definition.ts'
+import { type MigrationStep, renamesOf, stepsOf, takenAway } from './migration.ts'
 import { RECORD_TYPE_NAMES } from './not-found.ts'
 import { choosePortableId } from './portable-id.ts'
 import type { Precheck } from './precheck-records.ts'
@@ -133,7 +133,16 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
           })
       },
       ...(steps.length > 0 && {
-        effect: () => ({ recordsRewritten, warnings }),
+        effect: () => ({
+          recordsRewritten,
+          warnings: [
+            ...warnings,
+            // A record may hold what no schema declares.
+            ...(recordsRewritten > 0
+              ? []
+              : stepsWithoutProperty(current?.jsonSchema, next.jsonSchema, steps).map(vainStepWarning)),
+          ],
+        }),
         ...(current && { logged: { migration } }),
       }),
       isForced: isRetried,
@@ -210,6 +219,9 @@ const droppedWarning = ({ name, to }: Dropped): string =>
   to === undefined
     ? `The property "${name}" is no longer in json_schema. Records keep what they hold of it.`
     : `The property "${name}" is called "${to}" in json_schema now. Records keep what they hold of "${name}": a migration with the op "rename" moves it.`
+
+const vainStepWarning = ({ op, field }: MigrationStep): string =>
+  `The step "${op}" of the migration changed nothing: the type has no property "${field.join('.')}", and no record was rewritten. Check the name, unless the step is sent again.`
 
 const hasFailed = ({ status }: TypeRow['indexes'][number]) => status === 'failed'
 
