@@ -33,6 +33,14 @@ const deleted = new Set<string>()
 const counters = new Map<string, { acknowledged: number; sent: number }>()
 const files = new Map<string, string>()
 const once = new Set<string>()
+/** Drafts of pairs in a change-set that stays open. */
+const drafts = new Set<string>()
+/** Two records that the statements of one SQL request wrote. */
+const twins = new Set<string>()
+/** By record: who claimed it and has not begun to release it. */
+const holders = new Map<string, string>()
+/** What no moment may show. */
+const wrongs: string[] = []
 const refused: string[] = []
 let acknowledged = 0
 let failed = 0
@@ -64,7 +72,27 @@ test('no acknowledged write is lost and none is half applied, whatever is killed
   succeed(await server.call('PUT', '/v1/crm/relationship-types/pairs', link), 201)
   succeed(await server.call('PUT', '/v1/crm/file-types/docs', {}), 201)
 
+  succeed(await server.call('PUT', '/v1/crm/record-types/task', {}), 201)
+  succeed(await server.call('POST', '/v1/crm/preview', { name: 'kept', copy: 'on_write' }), 201)
+
   const dataOf = (name: string, n: number) => ({ title: `Order ${name} of ${n % 7} words`, n })
+  /** Two records and the relationship between them. */
+  const pairOf = (name: string, n: number) => {
+    const put = (id: string) => ({ type: 'upsert_record', record_type: 'order', id, data: dataOf(id, n) })
+    const pair = {
+      ...{ type: 'upsert_relationship', rel_type: 'pairs', id: `${name}-l` },
+      ...{ source_record_type: 'order', source_id: `${name}-p` },
+      ...{ target_record_type: 'order', target_id: `${name}-q` },
+    }
+    return { operations: [put(`${name}-p`), put(`${name}-q`), pair] }
+  }
+  const untilAcknowledged = async (key: string, path: string, body: object): Promise<void> => {
+    while (refused.length === 0) {
+      const answer = await send('POST', path, JSON.stringify(body), { ...jsonOf, 'idempotency-key': key })
+      if (answer) return
+    }
+  }
+  const isOdd = (n: number) => Math.floor(n / writes.length) % 2 === 1
   const writes: ((name: string, writer: number, n: number) => Promise<void>)[] = [
     async (name, _, n) => {
       if (await send('PUT', `/v1/crm/records/order/${name}`, { data: dataOf(name, n) })) orders.add(name)
@@ -74,28 +102,15 @@ test('no acknowledged write is lost and none is half applied, whatever is killed
       const counter = counters.get(id) ?? { acknowledged: 0, sent: 0 }
       counters.set(id, counter)
       counter.sent = n
-      const isPatch = n % 2 === 0 && counter.acknowledged > 0
+      const isPatch = isOdd(n) && counter.acknowledged > 0
       const answer = await send(isPatch ? 'PATCH' : 'PUT', `/v1/crm/records/counter/${id}`, { data: { n } })
       if (answer) counter.acknowledged = n
     },
     async (name, _, n) => {
-      const put = (id: string) => ({ type: 'upsert_record', record_type: 'order', id, data: dataOf(id, n) })
-      const operations = [
-        put(`${name}-p`),
-        put(`${name}-q`),
-        {
-          type: 'upsert_relationship',
-          rel_type: 'pairs',
-          id: `${name}-l`,
-          ...{ source_record_type: 'order', source_id: `${name}-p` },
-          ...{ target_record_type: 'order', target_id: `${name}-q` },
-        },
-      ]
-      const answer = await send('POST', '/v1/crm/batch', { operations })
-      if (answer) pairs.add(name)
+      if (await send('POST', '/v1/crm/batch', pairOf(name, n))) pairs.add(name)
     },
     async (name, _, n) => {
-      const content = randomBytes(n % 2 === 0 ? 2000 : 200_000)
+      const content = randomBytes(isOdd(n) ? 2000 : 200_000)
       if (await send('PUT', `/v1/crm/files/docs/${name}`, content)) files.set(name, sha256(content))
     },
     async (name) => {
@@ -113,17 +128,60 @@ test('no acknowledged write is lost and none is half applied, whatever is killed
     },
     // Sent until it is acknowledged, under one key: it must be there once.
     async (name) => {
-      const body = JSON.stringify({ data: { title: `once ${name}`, n: 0 } })
-      for (;;) {
-        const answer = await send('POST', '/v1/crm/records/order', body, {
-          ...jsonOf,
-          'idempotency-key': name,
-        })
-        if (answer) break
-      }
+      await untilAcknowledged(name, '/v1/crm/records/order', { data: { title: `once ${name}`, n: 0 } })
       once.add(`once ${name}`)
     },
+    async (name, _, n) => {
+      const query = `mutation ($id: ID!, $data: Order_Input!) { createOrder(id: $id, data: $data) { order { id } } }`
+      const answer = await send('POST', '/graphql/crm', {
+        query,
+        variables: { id: name, data: dataOf(name, n) },
+      })
+      if (answer?.body.data?.createOrder) orders.add(name)
+      else if (answer) failed++
+    },
+    async (name, _, n) => {
+      const insert = (id: string) =>
+        `INSERT INTO "order" (id, title, n) VALUES ('${id}', '${dataOf(id, n).title}', ${n})`
+      const statements = `${insert(`${name}-s`)}; ${insert(`${name}-t`)}`
+      if (await send('POST', '/v1/crm/sql/execute', { statements })) twins.add(name)
+    },
+    async (name, _, n) => {
+      if (await send('POST', '/v1/crm--kept/batch', pairOf(name, n))) drafts.add(name)
+    },
+    // Its promotion is sent until it is acknowledged: after each kill it is there whole or not at all.
+    async (name, _, n) => {
+      await untilAcknowledged(`${name}-open`, '/v1/crm/preview', { name, copy: 'on_write' })
+      await untilAcknowledged(`${name}-write`, `/v1/crm--${name}/batch`, pairOf(name, n))
+      await untilAcknowledged(`${name}-merge`, '/v1/crm/promote', { from: `crm--${name}` })
+      pairs.add(name)
+    },
+    async (name, _, n) => {
+      await send('PUT', `/v1/crm/records/task/${name}`, { data: {} })
+      const claim = { lease_seconds: 86_400, patch: { by: name } }
+      const answer = await send('POST', '/v1/crm/records/task/claim', claim)
+      const [claimed] = answer?.body.data ?? []
+      if (claimed === undefined) return
+      const { id } = claimed.record
+      if (holders.has(id)) wrongs.push(`${id} is held by ${holders.get(id)} and by ${name}`)
+      holders.set(id, name)
+      // A release that nobody acknowledged may have freed it.
+      if (isOdd(n)) holders.delete(id)
+      await send('POST', `/v1/crm/claims/${claimed.claim.id}/${isOdd(n) ? 'release' : 'complete'}`)
+    },
   ]
+  /** What was written together and is not there together, in production and in the change-set, while others write. */
+  const halves = async (): Promise<unknown> => {
+    const sql = `SELECT name, string_agg(part, '' ORDER BY part) AS parts FROM (
+        SELECT left(id, -2) AS name, right(id, 1) AS part FROM records WHERE record_type = 'order' AND id ~ '-[pqst]$'
+        UNION ALL SELECT left(id, -2), right(id, 1) FROM relationships) AS written
+      GROUP BY name HAVING string_agg(part, '' ORDER BY part) NOT IN ('lpq', 'st')`
+    for (;;) {
+      const answer = await server.call('POST', '/v1/crm--kept/sql', { query: sql }).catch(() => undefined)
+      if (answer && answer.status < 500) return succeed(answer).data
+      await sleep(20)
+    }
+  }
   let isOver = false
   const writer = async (at: number): Promise<void> => {
     for (let n = 1; !isOver; n++) await writes[n % writes.length]?.(`w${at}-${n}`, at, n)
@@ -137,13 +195,16 @@ test('no acknowledged write is lost and none is half applied, whatever is killed
       await server.kill()
       server = await start()
     }
+    expect(await halves()).toEqual([])
     const before = acknowledged
-    await expect.poll(() => acknowledged - before, { timeout: 60_000, interval: 10 }).toBeGreaterThan(WRITES)
+    await expect
+      .poll(() => refused.length > 0 || acknowledged - before > WRITES, { timeout: 60_000, interval: 10 })
+      .toBe(true)
+    expect(refused).toEqual([])
   }
   isOver = true
   await Promise.all(running)
 
-  expect(refused).toEqual([])
   const socket = encodeURIComponent(join(dataDir, 'run'))
   // No pool: its end does not wait until the connection is closed.
   const client = new pg.Client({ connectionString: `postgres://plinth@localhost:5432/plinth?host=${socket}` })
@@ -156,10 +217,20 @@ test('no acknowledged write is lost and none is half applied, whatever is killed
   expect([...orders].filter((id) => !kept.has(id))).toEqual([])
   expect([...deleted].filter((id) => kept.has(id))).toEqual([])
   expect([...pairs].filter((id) => !links.has(`${id}-l`))).toEqual([])
-  const halves = [...kept].flatMap((id) => (/-[pq]$/.test(id) ? [id.slice(0, -2)] : []))
-  expect(
-    halves.filter((id) => !kept.has(`${id}-p`) || !kept.has(`${id}-q`) || !links.has(`${id}-l`)),
-  ).toEqual([])
+  expect([...twins].filter((name) => !kept.has(`${name}-s`) || !kept.has(`${name}-t`))).toEqual([])
+  expect(await halves()).toEqual([])
+  const drafted = await ids(`SELECT id FROM plinth.draft_record WHERE branch = 'crm--kept'`)
+  expect([...drafts].filter((name) => !drafted.has(`${name}-p`))).toEqual([])
+  expect([...drafted].filter((id) => kept.has(id))).toEqual([])
+  // Each claim wrote its record once, and who was told so has it.
+  const tasks = await query<{ id: string; by: string; written: number; attempts: number }>(
+    `SELECT r.id, r.data ->> 'by' AS by, r.version - 1 AS written, coalesce(c.attempts, 0) AS attempts
+     FROM plinth.record r LEFT JOIN plinth.claim c USING (row_no) WHERE r.record_type = 'task'`,
+  )
+  expect(tasks.filter(({ written, attempts }) => written !== attempts)).toEqual([])
+  const by = new Map(tasks.map((task) => [task.id, task.by]))
+  expect([...holders].filter(([id, holder]) => by.get(id) !== holder)).toEqual([])
+  expect(wrongs).toEqual([])
   for (const [id, counter] of counters) {
     const { n } = succeed(await server.call('GET', `/v1/crm/records/counter/${id}`)).data
     expect([counter.acknowledged, counter.sent], id).toContain(n)
