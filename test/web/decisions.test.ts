@@ -498,6 +498,40 @@ inBrowser('a migration that was asked for is shown, and goes along where another
   await close()
 })
 
+inBrowser(
+  'all records of a long proposal have their names, those without a title by their texts',
+  async () => {
+    const { server } = explorer
+    const properties = { words: { type: 'string' }, seen: { type: 'boolean' } }
+    succeed(await server.call('PUT', '/v1/desk/record-types/remark', { json_schema: { properties } }), 201)
+    const many = Array.from({ length: 120 }, (_, n) => `r${String(n).padStart(3, '0')}`)
+    const write = async (base: string, data: (id: string) => object) => {
+      const operations = many.map((id) => ({
+        type: 'upsert_record',
+        record_type: 'remark',
+        id,
+        data: data(id),
+      }))
+      succeed(await server.call('POST', `/v1/${base}/batch`, { operations }))
+    }
+    await write('desk', (id) => ({ words: `Said as ${id}` }))
+    const opened = { copy: 'on_write', name: 'seen', title: 'All is seen' }
+    const { id: from } = succeed(await server.call('POST', '/v1/desk/preview', opened), 201)
+    await write(from, (id) => ({ words: `Said as ${id}`, seen: true }))
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', `/review/${from}`)
+    const visitor = new Visitor(page)
+    const cards = page.getByRole('article', { name: /^Said as r/ })
+    for (const shown of [50, 100]) {
+      await expect.poll(() => cards.count()).toBe(shown)
+      await visitor.click('button', /^Show \d+ more changes$/)
+    }
+    await expect.poll(() => cards.count()).toBe(120)
+    expect(await page.getByRole('article').count()).toBe(120)
+    expect(faults).toEqual([])
+    await close()
+  },
+)
+
 inBrowser('a deletion that was asked for goes along where another change stays', async () => {
   const { server } = explorer
   const ends = { source_record_types: ['article'], target_record_types: ['article'] }

@@ -26,9 +26,9 @@ import {
   type Migration,
   type MigrationStep,
   placeOf,
-  useChanged,
   useItems,
   usePlan,
+  useUntitled,
 } from './load.ts'
 import { Opinions } from './opinions.tsx'
 import { Programs } from './programs.tsx'
@@ -101,7 +101,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   const conflicts = plan ? conflictsOf(plan) : []
   const { first } = parse(useSearch())
   const edits = sorted(plan?.changes ?? [], conflicts, first)
-  const changed = useChanged(base, edits.slice(0, shown))
+  const untitled = useUntitled(base, edits.slice(0, shown))
   const said = useSaid(item).data?.data ?? []
   const moved = useMoved(item, plan, said)
   const rights = useRights(base, item, plan)
@@ -159,7 +159,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
                     key={keyOf(edit)}
                     {...{ base, edit, types, choices }}
                     of={item.set ? of : undefined}
-                    stored={changed.get(edit.id)}
+                    stored={untitled.get(edit.id)}
                     conflicts={conflicts.filter((each) => keyOf(each) === keyOf(edit))}
                     said={said.filter(({ resources }) =>
                       resources?.some((each) => keyOfNamed(each) === keyOf(edit)),

@@ -212,18 +212,19 @@ export const useDeciders = () => useRead<Page<Token>>(pathOf(['tokens'], { limit
 export const isBlocked = ({ breaks, conflicts }: Proposal): boolean =>
   breaks.length > 0 || conflicts.some(({ path }) => path === undefined)
 
-/** As many records of a type as one page has. */
-const MOST_OF_TYPE = 100
+const AT_A_TIME = 100
 
-/** What production has of the records that a change-set changes, by the ids of the edits: a question for each type. */
-export function useChanged(base: string, edits: readonly Edit[]): ReadonlyMap<string, Row> {
-  const there = edits.filter(({ kind, op }) => kind === 'record' && op !== 'create').map(recordOf)
+/** What production has of records that a change-set changes and that have no title, by the ids of the edits. */
+export function useUntitled(base: string, edits: readonly Edit[]): ReadonlyMap<string, Row> {
+  const untitled = edits.filter(({ kind, op, title }) => kind === 'record' && op !== 'create' && !title)
   const pages = useQueries({
-    queries: [...new Set(there.map(([type]) => type))].map((type) => {
+    queries: [...Map.groupBy(untitled.map(recordOf), ([type]) => type)].flatMap(([type, names]) => {
       const path = pathOf([base, 'records', type, 'query'])
-      const value = there.flatMap(([of, id]) => (of === type ? [id] : [])).slice(0, MOST_OF_TYPE)
-      const body = { filter: { field: 'id', op: 'in', value }, limit: MOST_OF_TYPE }
-      return { queryKey: [path, body], queryFn: () => send<Page<Row>>('POST', path, body) }
+      return Array.from({ length: Math.ceil(names.length / AT_A_TIME) }, (_, page) => {
+        const value = names.slice(page * AT_A_TIME, (page + 1) * AT_A_TIME).map(([, id]) => id)
+        const body = { filter: { field: 'id', op: 'in', value }, limit: AT_A_TIME }
+        return { queryKey: [path, body], queryFn: () => send<Page<Row>>('POST', path, body) }
+      })
     }),
   })
   return new Map(

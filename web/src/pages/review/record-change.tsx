@@ -21,7 +21,7 @@ import { OnRecord, type Sending } from './verdict.tsx'
 type Props = {
   base: string
   edit: Edit
-  /** What production has. */
+  /** What production has, where the edit has no title. */
   stored: Row | undefined
   types: readonly RecordType[]
   conflicts: readonly Conflict[]
@@ -38,7 +38,8 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
   const definition = types.find((each) => each.id === type)
   const isThere = isRecord && op !== 'create'
   const made = diff[0]?.path === '' ? (diff[0].value as { data?: Data } | undefined)?.data : undefined
-  const title = isRecord ? titleOf({ id, data: stored?.data ?? made ?? {} }, definition) : (edit.title ?? id)
+  const row = { id, data: stored?.data ?? made ?? {}, ...(edit.title && { title: edit.title }) }
+  const title = isRecord ? titleOf(row, definition) : (edit.title ?? id)
   const isLeft = choices.left.has(keyOf(edit))
   const fields = op === 'update' ? [...new Set(diff.map(({ path }) => topOf(path)))] : []
   return (
