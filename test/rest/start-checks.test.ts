@@ -9,7 +9,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openBucket } from '../support/bucket.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
-import { openProxy } from '../support/proxy.ts'
+import { openProxy, withoutNotifications } from '../support/proxy.ts'
 import { openServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -130,6 +130,18 @@ test('a database that takes no writes ends the start, which says to give the pri
   await client.query(`ALTER DATABASE "${rows[0]?.name}" SET default_transaction_read_only = on`)
   await client.end()
   await expect(during(standby, {})).rejects.toThrow(/takes no writes: it is a standby.*the primary/)
+})
+
+test('a database whose notifications do not arrive ends the start', { tags: 'full' }, async () => {
+  const other = await cloneDatabase()
+  const [whole, mute] = [await openProxy(other.url), await openProxy(other.url, 0, withoutNotifications)]
+  onTestFinished(async () => void (await Promise.all([whole.close(), mute.close(), other.drop()])))
+  await during({ ...other, url: whole.url }, {}, async (server) => {
+    expect((await server.call('GET', '/v1/bases')).status).toBe(200)
+  })
+  await expect(during({ ...other, url: mute.url }, {})).rejects.toThrow(
+    'DATABASE_URL: notifications do not arrive. Connect to PostgreSQL directly, or to a pool in session mode.',
+  )
 })
 
 // Debian's package, which nothing else needs: without it there is no pool to try.

@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { Transform } from 'node:stream'
 
 /** TCP proxy between the product and its database that simulates network failures. */
 export type Proxy = {
@@ -17,8 +18,11 @@ export type Proxy = {
   close(): Promise<void>
 }
 
-/** Opens a proxy for a database on a TCP port or a Unix socket. Delays each answer by `delayMs`. */
-export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy> {
+/**
+ * Opens a proxy for a database on a TCP port or a Unix socket. Delays each answer by `delayMs`.
+ * @param answers what all answers of a connection pass through
+ */
+export async function openProxy(databaseUrl: string, delayMs = 0, answers?: () => Transform): Promise<Proxy> {
   let target = databaseUrl
   const sockets = new Set<net.Socket>()
   const ways: { from: net.Socket; to: net.Socket; isAnswer: boolean }[] = []
@@ -37,7 +41,8 @@ export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy
       const isAnswer = from === outer
       sockets.add(from)
       ways.push({ from, to, isAnswer })
-      if (isAnswer && delayMs > 0) from.on('data', (data) => setTimeout(() => to.write(data), delayMs))
+      if (isAnswer && answers) from.pipe(answers()).pipe(to)
+      else if (isAnswer && delayMs > 0) from.on('data', (data) => setTimeout(() => to.write(data), delayMs))
       else if (!(silent === 'all' || (silent === 'answers' && isAnswer))) from.pipe(to)
       from.on('error', () => {})
       from.on('close', () => {
@@ -78,6 +83,24 @@ export async function openProxy(databaseUrl: string, delayMs = 0): Promise<Proxy
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Leaves out the notifications, as a pool does that hands a LISTEN to a connection which another client has next. */
+export function withoutNotifications(): Transform {
+  const NOTIFICATION = 0x41
+  let rest = Buffer.alloc(0)
+  return new Transform({
+    transform(data: Buffer, _, done) {
+      rest = Buffer.concat([rest, data])
+      // A message is its type, a length that counts itself, and the body.
+      while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
+        const end = 1 + rest.readInt32BE(1)
+        if (rest[0] !== NOTIFICATION) this.push(rest.subarray(0, end))
+        rest = rest.subarray(end)
+      }
+      done()
+    },
+  })
 }
 
 function connectTo(databaseUrl: string): net.Socket {
