@@ -44,6 +44,7 @@ export async function openSearch(paths: readonly (readonly (string | number | nu
     const { matches, score } = compileSearch({
       words: searchWords(query),
       text: () => sql,
+      sized: null,
       parameters,
       index: through === 'index' ? { id: indexOf(base), field, baseParam } : null,
     })

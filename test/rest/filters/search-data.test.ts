@@ -93,6 +93,24 @@ test('a search of data gives the same records, scores and totals with the index 
   )
 })
 
+test('a word beyond the part of a long record that is searched is not found, with the index and without', async () => {
+  const filler = 'word '.repeat(14_000)
+  const types = [await world.newType({ json_schema, indexes }), await world.newType({ json_schema })]
+  const [indexed, plain] = await Promise.all(
+    types.map(async (type) => {
+      const put = (id: string, data: object) =>
+        world.call('PUT', `/v1/crm/records/${type}/${id}`, { data }).then((answer) => succeed(answer, 201))
+      await put('short', { title: 'late' })
+      // The text of `body` comes before that of `title`, and fills all that is read.
+      await put('long', { title: 'late', body: filler })
+      await put('first', { body: `late ${filler}` })
+      return Promise.all(['late', 'lat', 'latte'].map((value) => found(type, value)))
+    }),
+  )
+  expect(indexed).toEqual(plain)
+  expect(indexed?.map(({ hits }) => hits.map(([id]) => id))).toEqual(times(3, () => ['short', 'first']))
+})
+
 test('an index that was built over records finds those whose words are in no field of it', async () => {
   const type = await world.newType({ json_schema })
   const operations = times(40, (n) => ({

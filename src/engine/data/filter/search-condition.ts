@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Column } from '../../../contract/record-columns.ts'
 import type { Field, FieldPath } from '../../schema/compiled-types/field-path.ts'
 import type { CompiledIndex } from '../indexes/index.ts'
-import { compileCandidates, compileEntries, compileSearch } from '../search/compile.ts'
+import { compileEntries, compileSearch, compileWhole } from '../search/compile.ts'
 import { requireWords } from '../search/words.ts'
 import { columnOperand, type FieldContext, type Operand, valueAt } from './operand.ts'
 import type { Parameters } from './parameters.ts'
@@ -31,10 +31,12 @@ export function searchOver<C extends string>(
     const { field, trusted } = condition
     const visible = visiblePart(condition, type)
     const index = textIndexOf(condition, type)
+    const text = () =>
+      visible ? visibleValues(visible, parameters) : searchedValue(field, operandOf, parameters)
     const { matches, score } = compileSearch({
       words: wordsOf(condition),
-      text: () =>
-        visible ? visibleValues(visible, parameters) : searchedValue(field, operandOf, parameters),
+      text,
+      sized: isWhole(field) ? text : null,
       parameters,
       index: index && !('fields' in index) ? { ...index, baseParam: parameters.add(baseId) } : null,
     })
@@ -55,15 +57,12 @@ export function recordsFound(
 ): string {
   const baseParam = parameters.add(baseId)
   if ('fields' in index) {
-    const { candidates, scoreOf } = compileCandidates(wordsOf(condition), { ...index, baseParam }, parameters)
     if (!condition.trusted) onScore('r.score')
-    return `(SELECT r.*, s.score FROM ${candidates} e,
-      LATERAL (SELECT * FROM plinth.record r WHERE ${scoped} AND r.id = e.id LIMIT 1) r,
-      LATERAL (SELECT ${scoreOf('r.data')} AS score OFFSET 0) s WHERE s.score IS NOT NULL)`
+    return compileWhole(wordsOf(condition), { ...index, baseParam }, scoped, parameters)
   }
   const indexed = { ...index, baseParam }
   const { entries, scoreOf } = compileEntries(wordsOf(condition), indexed, parameters)
-  if (!condition.trusted) onScore(scoreOf('r.words'))
+  if (!condition.trusted) onScore(scoreOf('r.words', isWhole(condition.field) ? 'r.data' : undefined))
   return `(SELECT r.*, e.words FROM ${entries} e,
     LATERAL (SELECT * FROM plinth.record r WHERE ${scoped} AND r.id = e.id LIMIT 1) r)`
 }
