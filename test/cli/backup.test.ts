@@ -1,9 +1,11 @@
 // @module-tag full
 /** Backups of the embedded PostgreSQL while it runs, and copies that are restored from them. */
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import {
@@ -11,14 +13,17 @@ import {
   type BackedUp,
   directory,
   endSegment,
+  query,
   run,
   settingsOf,
   smallDisk,
   startBackedUp,
 } from '../support/backed-up.ts'
 import { openBucket } from '../support/bucket.ts'
+import { sha256 } from '../support/files.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { scratch } from '../support/scratch.ts'
+import { json, openUpstream } from '../support/upstream.ts'
 import { start } from './plinth.ts'
 
 let folder: string
@@ -107,6 +112,25 @@ const getFile = async (server: BackedUp, key: string) => {
   return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
 }
 
+/** Where a store has a content. */
+const fileOf = (store: string, name: string) => join(store, name.slice(0, 2), name.slice(2, 4), name)
+/** Puts a content that nothing refers to into the store of a server, so many hours old. */
+async function orphan({ dataDir }: BackedUp, hours: number): Promise<string> {
+  const content = randomBytes(50_000)
+  const path = fileOf(join(dataDir, 'blobs'), sha256(content))
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, content)
+  const at = Date.now() / 1000 - hours * 3600
+  await utimes(path, at, at)
+  return path
+}
+async function sweep(server: BackedUp): Promise<void> {
+  await query(server, `SELECT graphile_worker.add_job('sweep_contents', '{}', job_key => 'sweep')`)
+  await expect
+    .poll(() => query(server, `SELECT FROM graphile_worker.jobs WHERE key = 'sweep'`), { timeout: 60_000 })
+    .toEqual([])
+}
+
 test('a moment amid writers is restored: all that was acknowledged before it, nothing sent after it', async () => {
   const { data, backups, copy } = await place()
   const server = await serve(data, backups)
@@ -181,6 +205,16 @@ test('a restored copy sends nothing until it is resumed', { timeout: 300_000 }, 
     steps: [{ name: 'ask', type: 'http', url: `${receiver.url}/step`, method: 'POST', body: {} }],
   }
   expect((await server.call('PUT', '/v1/crm/actions/ask', action)).status).toBe(201)
+  const upstream = await openUpstream()
+  upstream.on('/people', json([{ id: 'p1' }]))
+  const source = {
+    name: 'hub',
+    list: { url: `${upstream.url}/people` },
+    field_mapping: { to_plinth: { external_id: '$.id' } },
+  }
+  expect((await server.call('PUT', '/v1/crm/record-types/person', { sources: [source] })).status).toBe(201)
+  const people = '/v1/crm/records/person?external_source=hub'
+  expect(succeed(await server.call('GET', people)).data).toMatchObject([{ id: 'p1' }])
   await server.call('PUT', '/v1/crm/records/note/due', { data: { text: 'x' } })
   await expect.poll(() => receiver.at('/hook').length).toBeGreaterThan(0)
   await server.until(({ backup }) => backup.last_at !== null)
@@ -188,6 +222,7 @@ test('a restored copy sends nothing until it is resumed', { timeout: 300_000 }, 
   await ask(['backup', '--with-keys'], data)
   await end(server)
   receiver.received.splice(0)
+  upstream.asked.splice(0)
 
   await ask(['restore', backups, '--to', copy], data)
   const second = await serve(copy, backups)
@@ -198,19 +233,75 @@ test('a restored copy sends nothing until it is resumed', { timeout: 300_000 }, 
   await second.call('PUT', '/v1/crm/records/note/more', { data: { text: 'y' } })
   const asked = await second.call('POST', '/v1/crm/actions/ask/run', {})
   expect(asked.text).toContain('plinth deliveries resume')
+  expect((await second.call('GET', people)).text).toContain('plinth deliveries resume')
+  const old = await orphan(second, 24 * 365)
+  await sweep(second)
+  expect(existsSync(old)).toBe(true)
   await sleep(4000)
   expect(receiver.received).toEqual([])
+  expect(upstream.asked).toEqual([])
 
   receiver.on('/hook', (_, response) => void response.writeHead(204).end())
   await ask(['deliveries', 'resume'], copy)
   const told = () => new Set(receiver.at('/hook').map(({ body }) => body.data.record.id))
   await expect.poll(told, { timeout: 60_000 }).toEqual(new Set(['due', 'more']))
+  expect(succeed(await second.call('GET', people)).data).toMatchObject([{ id: 'p1' }])
+  expect(upstream.asked).toHaveLength(1)
+  await sweep(second)
+  expect(existsSync(old)).toBe(false)
   expect((await second.ready()).deliveries).toBe('on')
   expect((await run(['deliveries', 'resume'], copy)).err).toContain('no restored copy')
   // It archives to a line of its own from now on.
   await second.until(({ backup }) => backup.state === 'ok' && backup.last_at !== null)
   expect(await readdir(join(backups, 'wal'))).toHaveLength(2)
   await receiver.close()
+  await upstream.close()
+})
+
+test('a content that nothing refers to stays until the next backup would have it', async () => {
+  const { data, backups } = await place()
+  const left = async (server: BackedUp) => {
+    const paths = [await orphan(server, 1), await orphan(server, 30), await orphan(server, 49)]
+    await sweep(server)
+    return paths.map((path) => existsSync(path))
+  }
+  const server = await serve(data, backups, { PLINTH_BACKUP_HOURS: '24' })
+  expect(await left(server)).toEqual([true, true, false])
+  await end(server)
+  expect(await left(await serve(data))).toEqual([true, false, false])
+})
+
+test('"backup contents" copies what the place lacks, says what it cannot read, and makes a store', async () => {
+  const { data, backups } = await place()
+  const server = await serve(data)
+  await withBase(server)
+  const contents = Array.from({ length: 3 }, () => randomBytes(50_000))
+  const names = contents.map(sha256)
+  const [kept = '', lost = '', later = ''] = names
+  for (const n of [0, 1]) expect((await putFile(server, `f${n}`, contents[n] as Buffer)).status).toBe(201)
+  expect((await putFile(server, 'small', randomBytes(100))).status).toBe(201)
+  const store = join(backups, 'contents')
+  expect(await ask(['backup', 'contents'], data, backups)).toMatchObject({ contents: 2 })
+  const { mtimeMs } = await stat(fileOf(store, kept))
+
+  // One was lost at the place, and a new one is damaged in the store.
+  await rm(fileOf(store, lost))
+  expect((await putFile(server, 'f2', contents[2] as Buffer)).status).toBe(201)
+  await writeFile(fileOf(join(data, 'blobs'), later), 'damaged')
+  const again = await run(['backup', 'contents'], data, backups)
+  expect(again.code).toBe(0)
+  expect(again.err).toContain('a content is missing or damaged, and was not copied')
+  expect(again.err).toContain(later)
+  expect(existsSync(fileOf(store, later))).toBe(false)
+  expect((await stat(fileOf(store, kept))).mtimeMs).toBe(mtimeMs)
+  expect(await readFile(fileOf(store, lost))).toEqual(contents[1])
+  await writeFile(fileOf(join(data, 'blobs'), later), contents[2] as Buffer)
+  expect((await run(['backup', 'contents'], data, backups)).err).not.toContain('was not copied')
+  await end(server)
+
+  await rm(join(data, 'blobs'), { recursive: true })
+  const moved = await serve(data, undefined, { PLINTH_BLOB_URL: pathToFileURL(store).href })
+  for (const n of [0, 1, 2]) expect((await getFile(moved, `f${n}`)).bytes).toEqual(contents[n])
 })
 
 /** The steps of a backup, in their order, by what each leaves at the place: how many of these files there are. */

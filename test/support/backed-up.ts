@@ -108,11 +108,19 @@ export async function smallDisk(path: string, bytes: number): Promise<(() => Pro
   }
 }
 
-/** Ends the segment that the server writes, as a minute does. */
-export async function endSegment({ dataDir }: Pick<BackedUp, 'dataDir'>): Promise<void> {
+/** Asks the embedded PostgreSQL of a server. */
+export async function query<Row extends object>(
+  { dataDir }: Pick<BackedUp, 'dataDir'>,
+  text: string,
+): Promise<Row[]> {
   const host = encodeURIComponent(join(dataDir, 'run'))
   const client = new pg.Client({ connectionString: `postgres://plinth@localhost:5432/plinth?host=${host}` })
   await client.connect()
-  await client.query('SELECT pg_switch_wal()')
+  const { rows } = await client.query<Row>(text)
   await client.end()
+  return rows
 }
+
+/** Ends the segment that the server writes, as a minute does. */
+export const endSegment = async (server: Pick<BackedUp, 'dataDir'>): Promise<void> =>
+  void (await query(server, 'SELECT pg_switch_wal()'))
