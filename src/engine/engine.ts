@@ -22,7 +22,6 @@ import {
   type SignedIn,
   signIn,
   signOut,
-  sweepSignIns,
 } from './configuration/tokens/index.ts'
 import { valuesOpenTo } from './configuration/vault-secrets/index.ts'
 import { findValidSession } from './core/authentication/authenticate.ts'
@@ -282,8 +281,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const sweep = setInterval(() => {
     sweepAttachments().catch((err) => log.warn({ err }, 'old attachments were not swept'))
     sweepS3Credentials(database).catch((err) => log.warn({ err }, 'old S3 credentials were not swept'))
-    sweepSignIns(database).catch((err) => log.warn({ err }, 'old sign-ins were not swept'))
-    sweepAuthorized(database).catch((err) => log.warn({ err }, 'old authorizations were not swept'))
+    sweepAuthorized(database).catch((err) => log.warn({ err }, 'old sign-ins were not swept'))
     expireKeys(database).catch((err) => log.warn({ err }, 'old idempotency keys were not swept'))
     expirePlans(database).catch((err) => log.warn({ err }, 'old plans were not swept'))
     sweepCounts(database).catch((err) => log.warn({ err }, 'old counts were not swept'))

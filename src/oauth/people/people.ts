@@ -7,6 +7,9 @@ import { type Claims, grantsFor, readRules } from './mapping.ts'
 import { type Known, openProvider, type Started } from './provider.ts'
 
 export const CALLBACK = '/sign-in/callback'
+/** A tab, or a client by its refresh token. */
+type Renewed = { tokenId?: string; refreshToken?: string }
+const ENDS: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'FORBIDDEN'])
 const NAMES = ['name', 'preferred_username', 'email']
 
 export function openPeople({ authorizations }: Pick<Engine, 'authorizations'>, oidc: Oidc) {
@@ -20,17 +23,15 @@ export function openPeople({ authorizations }: Pick<Engine, 'authorizations'>, o
   })
   const settling = new Map<string, Promise<void>>()
 
-  const renew = async (by: { tokenId?: string; refreshToken?: string }, requestId: string): Promise<void> => {
-    const due = await authorizations.takeDue(by, requestId)
+  const renew = async (by: Renewed, requestId: string): Promise<void> => {
+    const due = await authorizations.takeDue(requestId, by)
     if (due?.refreshToken == null) return
-    const settle = (outcome: Parameters<typeof authorizations.settleDue>[1]) =>
-      authorizations.settleDue(due, outcome, requestId)
     try {
-      await settle(identityOf(await provider.renew(due.subject, due.refreshToken)))
+      const found = identityOf(await provider.renew(due.subject, due.refreshToken))
+      await authorizations.settleDue(requestId, due, found)
     } catch (thrown) {
-      const isOver =
-        thrown instanceof DomainError && (thrown.code === 'UNAUTHORIZED' || thrown.code === 'FORBIDDEN')
-      await settle(isOver ? 'ended' : 'unreachable')
+      const isOver = thrown instanceof DomainError && ENDS.has(thrown.code)
+      await authorizations.settleDue(requestId, due, isOver ? 'ended' : 'unreachable')
       if (!isOver) throw thrown
     }
   }
@@ -40,12 +41,12 @@ export function openPeople({ authorizations }: Pick<Engine, 'authorizations'>, o
     start: provider.start,
     /** Returns the one-time code of a browser. */
     finish: async (origin: string, sent: URLSearchParams, started: Started, requestId: string) =>
-      authorizations.enter(identityOf(await provider.finish(origin, sent, started)), requestId),
+      authorizations.enter(requestId, identityOf(await provider.finish(origin, sent, started))),
     /**
      * Asks the provider again, if the last answer is some minutes old. Requests at the same time wait for one.
      * @throws INTERNAL_ERROR while it cannot be reached
      */
-    renew: async (by: { tokenId?: string; refreshToken?: string }, requestId: string): Promise<void> => {
+    renew: async (by: Renewed, requestId: string): Promise<void> => {
       const key = by.tokenId ?? by.refreshToken ?? ''
       const running = settling.get(key) ?? renew(by, requestId).finally(() => settling.delete(key))
       settling.set(key, running)

@@ -106,7 +106,7 @@ export function authorizationServer({ people, engine, limiter, config: settings,
       if (kind === 'refresh_token') {
         const refreshToken = required(sent, 'refresh_token')
         await people?.renew({ refreshToken }, id)
-        return authorizations.refresh({ ...client, refreshToken }, id)
+        return authorizations.refresh(id, { ...client, refreshToken })
       }
       if (kind !== 'authorization_code')
         throw refused(
@@ -118,12 +118,12 @@ export function authorizationServer({ people, engine, limiter, config: settings,
       if (!VERIFIER.test(verifier))
         throw refused('invalid_request', 'The code_verifier is not one of PKCE.', '/code_verifier')
       const code = { code: required(sent, 'code'), redirectUri: required(sent, 'redirect_uri'), verifier }
-      return authorizations.exchangeCode({ ...client, ...code }, id)
+      return authorizations.exchangeCode(id, { ...client, ...code })
     }
     post('revoke', async (request, reply) => {
       const sent = formOf(request)
       const [token, clientId] = [required(sent, 'token'), required(sent, 'client_id')]
-      await authorizations.revoke({ token, clientId }, request.id)
+      await authorizations.revoke(request.id, { token, clientId })
       return reply.code(200).send()
     })
     if (!oauthServer.registers) return

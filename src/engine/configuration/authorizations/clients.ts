@@ -1,6 +1,7 @@
 /** Clients that registered themselves: their number is bounded, and those that nobody allows go after a day. */
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
+import { batchDeletion } from '../../storage/database/batched-statements.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 
 type RegisteredClient = { id: string; name: string; redirectUris: readonly string[] }
@@ -19,10 +20,11 @@ const MAKE_ROOM = statement(
        AND (SELECT count(*) FROM plinth.oauth_client) >= ${LIMITS.oauthClients}
      ORDER BY c.created_at LIMIT 1)`,
 )
-const SWEEP_CLIENTS = statement(
+export const UNUSED_CLIENTS = batchDeletion(
   'sweep_oauth_clients',
-  `DELETE FROM plinth.oauth_client c WHERE c.created_at < now() - interval '1 day'
-     AND NOT EXISTS (SELECT FROM plinth.oauth_authorization a WHERE a.client_id = c.id)`,
+  'oauth_client',
+  `created_at < now() - interval '1 day'
+     AND NOT EXISTS (SELECT FROM plinth.oauth_authorization a WHERE a.client_id = oauth_client.id)`,
 )
 
 /** Stores a client. Undefined if there are too many. */
@@ -47,5 +49,3 @@ export async function findClient(db: Db, id: string): Promise<RegisteredClient |
   const row = await db.orm.oAuthClient.findUnique({ where: { id } })
   return row ? { id, name: row.name, redirectUris: row.redirectUris as string[] } : undefined
 }
-
-export const sweepClients = (db: Db): Promise<unknown> => db.query(SWEEP_CLIENTS, [])

@@ -12,7 +12,7 @@ import type { Authorization, Token } from '../../prisma/client.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { batchDeletion } from '../../storage/database/batched-statements.ts'
-import { type Db, statement } from '../../storage/database/client.ts'
+import { statement } from '../../storage/database/client.ts'
 import { endTokens } from '../tokens/remove.ts'
 import { storeToken } from '../tokens/store.ts'
 
@@ -36,24 +36,27 @@ const OLDEST = statement(
   `SELECT token_id AS id FROM plinth.oauth_authorization WHERE granted_by = $1 AND token_id IS NOT NULL
    ORDER BY id DESC OFFSET ${LIMITS.oauthClientsOfToken - 1}`,
 )
-const CODES = batchDeletion(
-  'sweep_authorization_codes',
-  'oauth_authorization',
-  'token_id IS NULL AND code_expires_at < now()',
-)
 /** A person who was long away signs in as a new one. */
 const IS_GONE = `id IN (SELECT token_id FROM plinth.person) AND expires_at < now() - make_interval(days => ${LIMITS.personDays})`
-const CLIENTS = batchDeletion(
-  'sweep_authorized',
-  'token',
-  `id IN (SELECT token_id FROM plinth.oauth_authorization
-     WHERE ends_at < now() OR granted_by IN (SELECT id FROM plinth.token WHERE ${IS_GONE}))`,
-)
-const PEOPLE = batchDeletion(
-  'sweep_people',
-  'token',
-  `${IS_GONE} AND NOT EXISTS (SELECT FROM plinth.oauth_authorization a WHERE a.granted_by = token.id AND a.token_id IS NOT NULL)`,
-)
+/** Codes that nobody exchanged, tokens of clients whose end has come, and people who are long gone. */
+export const OLD_AUTHORIZATIONS = [
+  batchDeletion(
+    'sweep_authorization_codes',
+    'oauth_authorization',
+    'token_id IS NULL AND code_expires_at < now()',
+  ),
+  batchDeletion(
+    'sweep_authorized',
+    'token',
+    `id IN (SELECT token_id FROM plinth.oauth_authorization
+       WHERE ends_at < now() OR granted_by IN (SELECT id FROM plinth.token WHERE ${IS_GONE}))`,
+  ),
+  batchDeletion(
+    'sweep_people',
+    'token',
+    `${IS_GONE} AND NOT EXISTS (SELECT FROM plinth.oauth_authorization a WHERE a.granted_by = token.id AND a.token_id IS NOT NULL)`,
+  ),
+]
 
 const PREFIX = 'plr_'
 const PART = 43
@@ -72,11 +75,7 @@ export const exchangeCode = (scope: Scope, sent: Code): Promise<IssuedTokens | u
       found.redirectUri === sent.redirectUri &&
       found.challenge === createHash('sha256').update(sent.verifier).digest('base64url')
     if (found.tokenId !== null || !isRight) return end(within, found)
-    const oldest = await within.db.query<{ id: string }>(OLDEST, [grantor.id])
-    await endTokens(
-      within,
-      oldest.map(({ id }) => id),
-    )
+    await endTokens(within, await within.db.query<{ id: string }>(OLDEST, [grantor.id]))
     return issue(within, grantor, found)
   })
 
@@ -170,10 +169,5 @@ async function end(
   { id, tokenId }: Pick<Authorization, 'id' | 'tokenId'>,
 ): Promise<undefined> {
   if (tokenId === null) await within.db.orm.authorization.deleteMany({ where: { id } })
-  else await endTokens(within, [tokenId])
-}
-
-/** Deletes codes that nobody exchanged, tokens whose end has come, and people who are long gone: a bounded number of each. */
-export async function sweepAuthorizations(db: Db): Promise<void> {
-  for (const batch of [CODES, CLIENTS, PEOPLE]) await db.query(batch.statement, [])
+  else await endTokens(within, [{ id: tokenId }])
 }

@@ -2,34 +2,37 @@
 import type { Scope } from '../../core/scope.ts'
 import { narrowGrants, type Reach } from '../../storage/access/narrow-grants.ts'
 import type { Db } from '../../storage/database/client.ts'
+import { OLD_SIGN_INS } from '../tokens/sign-in.ts'
 import { allow, grantorOf } from './authorize.ts'
-import { findClient, registerClient, sweepClients } from './clients.ts'
-import { exchangeCode, refresh, revoke, sweepAuthorizations } from './exchange.ts'
-import { enter, type Identity, settleDue, takeDue } from './people.ts'
+import { findClient, registerClient, UNUSED_CLIENTS } from './clients.ts'
+import { exchangeCode, OLD_AUTHORIZATIONS, refresh, revoke } from './exchange.ts'
+import { enter, settleDue, takeDue } from './people.ts'
 
 /** The operations of persons, by their scope, and of clients, which have no token yet. */
-export const openAuthorizations = (system: (requestId: string) => Scope, db: Db) => ({
-  allow,
-  grantorOf,
-  /** The part of the caller's rights that lies within the reach. */
-  part: (scope: Scope, reach: Reach) => narrowGrants(scope.access.grants, reach),
-  registerClient: (client: Parameters<typeof registerClient>[1]) => registerClient(db, client),
-  findClient: (id: string) => findClient(db, id),
-  exchangeCode: (sent: Parameters<typeof exchangeCode>[1], requestId: string) =>
-    exchangeCode(system(requestId), sent),
-  refresh: (sent: Parameters<typeof refresh>[1], requestId: string) => refresh(system(requestId), sent),
-  enter: (identity: Identity, requestId: string) => enter(system(requestId), identity),
-  takeDue: (by: Parameters<typeof takeDue>[1], requestId: string) => takeDue(system(requestId), by),
-  settleDue: (
-    due: Parameters<typeof settleDue>[1],
-    outcome: Parameters<typeof settleDue>[2],
-    requestId: string,
-  ) => settleDue(system(requestId), due, outcome),
-  revoke: (sent: Parameters<typeof revoke>[1], requestId: string) => revoke(system(requestId), sent),
-})
+export const openAuthorizations = (system: (requestId: string) => Scope, db: Db) => {
+  const withoutToken =
+    <Sent extends unknown[], Result>(run: (scope: Scope, ...sent: Sent) => Result) =>
+    (requestId: string, ...sent: Sent): Result =>
+      run(system(requestId), ...sent)
+  return {
+    allow,
+    grantorOf,
+    /** The part of the caller's rights that lies within the reach. */
+    part: (scope: Scope, reach: Reach) => narrowGrants(scope.access.grants, reach),
+    registerClient: (client: Parameters<typeof registerClient>[1]) => registerClient(db, client),
+    findClient: (id: string) => findClient(db, id),
+    exchangeCode: withoutToken(exchangeCode),
+    refresh: withoutToken(refresh),
+    enter: withoutToken(enter),
+    takeDue: withoutToken(takeDue),
+    settleDue: withoutToken(settleDue),
+    revoke: withoutToken(revoke),
+  }
+}
 export type Authorizations = ReturnType<typeof openAuthorizations>
 
+/** Deletes codes, tabs, clients and people whose time is over: a bounded number of each. */
 export async function sweepAuthorized(db: Db): Promise<void> {
-  await sweepAuthorizations(db)
-  await sweepClients(db)
+  for (const old of [...OLD_SIGN_INS, ...OLD_AUTHORIZATIONS, UNUSED_CLIENTS])
+    await db.query(old.statement, [])
 }

@@ -110,6 +110,7 @@ export async function settleDue(
   outcome: Identity | 'ended' | 'unreachable',
 ): Promise<void> {
   if (outcome === 'unreachable') await scope.db.query(RETRY, [tokenId])
-  else if (outcome === 'ended') await scope.db.transaction((tx) => endTokens({ ...scope, db: tx }, [tokenId]))
+  else if (outcome === 'ended')
+    await scope.db.transaction((tx) => endTokens({ ...scope, db: tx }, [{ id: tokenId }]))
   else await store(scope, outcome)
 }

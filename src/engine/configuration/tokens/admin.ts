@@ -115,10 +115,7 @@ async function store(
 
 async function revoke(scope: Scope, tx: Db, { hash, ...more }: { hash: Buffer; createdBy?: null }) {
   const rows = await tx.orm.token.findMany({ where: { ...more, hash: Uint8Array.from(hash) } })
-  await endTokens(
-    { ...scope, db: tx },
-    rows.map(({ id }) => id),
-  )
+  await endTokens({ ...scope, db: tx }, rows)
   return rows
 }
 
@@ -155,7 +152,7 @@ export async function rotateAdminToken(scope: WriteScope): Promise<Token> {
     await lockCreator(tx, scope)
     const row = await storeAdmin(tx, token)
     serverToken.next = row.id
-    const topics = await endTokens(within, former === undefined ? [] : [former])
+    const topics = await endTokens(within, former === undefined ? [] : [{ id: former }])
     await appendChange(within, {
       baseId: ACCOUNT,
       kind: 'token',

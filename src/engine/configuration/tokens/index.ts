@@ -11,11 +11,4 @@ export { type AdminToken, ensureAdminToken, rotateAdminToken } from './admin.ts'
 export { createToken } from './create.ts'
 export { listTokens, ownToken } from './list.ts'
 export { deleteToken, withdrawBase } from './remove.ts'
-export {
-  createSignInCode,
-  type SignedIn,
-  type SignInCode,
-  signIn,
-  signOut,
-  sweepSignIns,
-} from './sign-in.ts'
+export { createSignInCode, type SignedIn, type SignInCode, signIn, signOut } from './sign-in.ts'

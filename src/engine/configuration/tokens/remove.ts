@@ -17,7 +17,7 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
     const row = await tx.orm.token.findUnique({ where: { id } })
     if (!row || !(await manages(scope.access, toToken(row))))
       throw administersAll(scope.access) ? tokenNotFound(id) : outsideToken()
-    const topics = await endTokens({ ...scope, db: tx }, [id])
+    const topics = await endTokens({ ...scope, db: tx }, [row])
     scope.onCommit(() => {
       for (const topic of topics) scope.caches.forget(topic)
     })
@@ -29,9 +29,12 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
  * Deletes tokens with those of the tabs that they signed in and of the clients that they authorized, in the transaction
  * of the scope. Returns the topics of all.
  */
-export async function endTokens(scope: Scope, ids: readonly string[]): Promise<`token:${string}`[]> {
-  if (ids.length === 0) return []
-  const among = { in: [...ids] }
+export async function endTokens(
+  scope: Scope,
+  tokens: readonly { id: string }[],
+): Promise<`token:${string}`[]> {
+  if (tokens.length === 0) return []
+  const among = { in: tokens.map(({ id }) => id) }
   const where = {
     OR: [{ id: among }, { signedInBy: among }, { authorization: { grantedBy: among } }],
   }

@@ -7,6 +7,7 @@ import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { Grant } from '../../storage/access/grants.ts'
+import { batchDeletion } from '../../storage/database/batched-statements.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { endTokens } from './remove.ts'
 import { storeToken } from './store.ts'
@@ -46,16 +47,11 @@ const OLDEST_TABS = statement(
   'oldest_tabs',
   `SELECT id FROM plinth.token WHERE signed_in_by = $1 ORDER BY created_at DESC, id DESC OFFSET ${LIMITS.tabsOfToken - 1}`,
 )
-const SWEEP_CODES = statement(
-  'sweep_sign_in_codes',
-  `DELETE FROM plinth.sign_in_code WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM plinth.sign_in_code WHERE expires_at < now() LIMIT 2000))`,
-)
-const SWEEP_TABS = statement(
-  'sweep_tabs',
-  `DELETE FROM plinth.token WHERE ctid = ANY (ARRAY(
-     SELECT ctid FROM plinth.token WHERE signed_in_by IS NOT NULL AND expires_at < now() LIMIT 2000))`,
-)
+/** Codes and tabs that have ended. */
+export const OLD_SIGN_INS = [
+  batchDeletion('sweep_sign_in_codes', 'sign_in_code', 'expires_at < now()'),
+  batchDeletion('sweep_tabs', 'token', 'signed_in_by IS NOT NULL AND expires_at < now()'),
+]
 
 /**
  * Makes a code for the calling token.
@@ -93,25 +89,14 @@ export async function signIn(scope: Scope, code: string): Promise<SignedIn | und
   return scope.db.transaction(async (tx) => {
     const [asker] = await tx.query<Asker>(LOCK_ASKER, [hashOf(code)])
     if (!asker || (await tx.query(TAKE, [hashOf(code)])).length === 0) return undefined
-    const within: Scope = {
-      ...scope,
-      db: tx,
-      actor: { tokenId: asker.id, name: asker.name, kind: asker.kind },
-    }
-    const oldest = await tx.query<{ id: string }>(OLDEST_TABS, [asker.id])
-    await endTokens(
-      within,
-      oldest.map(({ id }) => id),
-    )
+    const { id: tokenId, name, kind } = asker
+    const within: Scope = { ...scope, db: tx, actor: { tokenId, name, kind } }
+    await endTokens(within, await tx.query<{ id: string }>(OLDEST_TABS, [tokenId]))
     const hours = new Date(Date.now() + LIMITS.tabHours * 3_600_000)
     const expiresAt = asker.expires_at && asker.expires_at < hours ? asker.expires_at : hours
     await storeToken(within, token, {
-      name: `${asker.name.slice(0, LIMITS.nameChars - SUFFIX.length).toWellFormed()}${SUFFIX}`,
-      kind: asker.kind,
-      grants: asker.grants as object[],
-      createdBy: asker.id,
-      signedInBy: asker.id,
-      expiresAt,
+      ...{ kind, grants: asker.grants as object[], createdBy: tokenId, signedInBy: tokenId, expiresAt },
+      name: `${name.slice(0, LIMITS.nameChars - SUFFIX.length).toWellFormed()}${SUFFIX}`,
     })
     return { token, expiresAt: expiresAt.toISOString() }
   })
@@ -123,23 +108,13 @@ export async function signOut(scope: Scope): Promise<boolean> {
   if (tokenId === null) return false
   const ended = await scope.db.transaction(async (tx) => {
     const where = { id: tokenId, signedInBy: { not: null } }
-    const tabs = await tx.orm.token.findMany({ where, select: { id: true } })
-    return endTokens(
-      { ...scope, db: tx },
-      tabs.map(({ id }) => id),
-    )
+    return endTokens({ ...scope, db: tx }, await tx.orm.token.findMany({ where }))
   })
   for (const topic of ended) scope.caches.forget(topic)
   return ended.length > 0
 }
 
 const SUFFIX = ' (browser)'
-
-/** Deletes expired codes and expired tokens of tabs, a bounded number of each. */
-export async function sweepSignIns(db: Db): Promise<void> {
-  await db.query(SWEEP_CODES, [])
-  await db.query(SWEEP_TABS, [])
-}
 
 const refused = (message: string) =>
   new DomainError('FORBIDDEN', 'This token makes no sign-in codes.', {
