@@ -132,8 +132,15 @@ test('a client approves and decides nothing of the person, who approves what the
   const { id } = succeed(await mia.call('POST', '/v1/crm/review-requests', { from: 'crm--of-mia' }), 201)
   const decision = { decision: 'accept' }
   expectFailure(await client('POST', `/v1/crm/review-requests/${id}/decision`, decision), 'FORBIDDEN')
+  // Nor in a tab of its own, nor once it is revoked.
+  const code = await client('POST', '/v1/tokens/self/sign-in-codes')
+  expect(expectFailure(code, 'FORBIDDEN').details[0].code).toBe('token_required')
+  const { id: clientId } = succeed(await client('GET', '/v1/tokens/self'))
+  succeed(await world.call('DELETE', `/v1/tokens/${clientId}`))
+  expectFailure(await mia.call('POST', '/v1/crm/promote', { from: 'crm--of-mia' }), 'CONFLICT')
   expect((await world.call('GET', '/v1/crm/records/deal/of-mia')).status).toBe(404)
-  await propose(client, 'of-client')
+  const another = world.as((await issued(mia.token)).access_token)
+  await propose(another, 'of-client')
   succeed(await mia.call('POST', '/v1/crm--of-client/reviews', approve), 201)
   succeed(await mia.call('POST', '/v1/crm/promote', { from: 'crm--of-client' }))
 })

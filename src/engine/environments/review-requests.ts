@@ -169,7 +169,7 @@ export async function decideReviewRequest(
   const from = row.fromBase
   requirePermission(scope.access, await neededFor(scope, row), baseId, '*')
   requirePermission(scope.access, 'read', from, '*')
-  if ((await familiesOf(scope, [row])).has(row.tokenId)) throw ownRequest()
+  if ((await ownTokens(scope)).has(row.ownToken)) throw ownRequest()
   if (row.state !== 'open') throw isDecided()
   if (row.kind === 'pause') return endPause(scope, row, body)
   const isOfRecords = await isChangeSet(scope, from)
@@ -248,27 +248,23 @@ async function decider(scope: Scope, rows: readonly Row[]): Promise<(row: Row) =
   const [first] = rows
   const { access } = scope
   if (!first || !access.allows('write', first.baseId, '*')) return () => false
-  const own = await familiesOf(scope, rows)
+  const own = await ownTokens(scope)
   const needed = new Map<Row, Permission>()
   for (const row of rows) needed.set(row, await neededFor(scope, row))
   return (row) =>
     row.state === 'open' &&
-    !own.has(row.tokenId) &&
+    !own.has(row.ownToken) &&
     access.allows(needed.get(row) ?? 'admin', row.baseId, '*') &&
     access.allows('read', row.fromBase, '*')
 }
 
-/** The tokens that asked and are the caller's: the same token, one of its tabs, or for a client who allowed it. */
-async function familiesOf({ db, actor }: Scope, rows: readonly Row[]): Promise<ReadonlySet<string | null>> {
-  const ids = [...new Set([actor.tokenId, ...rows.map(({ tokenId }) => tokenId)])].filter((id) => id !== null)
-  const tokens = await db.orm.token.findMany({
-    where: { id: { in: ids } },
-    select: { id: true, signedInBy: true, authorization: { select: { grantedBy: true } } },
+/** The tokens that asked for the caller: its own, of which a tab is a part, and the one that allowed it as a client. */
+async function ownTokens({ db, actor: { tokenId } }: Scope): Promise<ReadonlySet<string | null | undefined>> {
+  const own = await db.orm.token.findUnique({
+    where: { id: tokenId ?? '' },
+    select: { signedInBy: true, authorization: { select: { grantedBy: true } } },
   })
-  const of = (id: string | null) => tokens.find((token) => token.id === id)
-  const rootOf = (id: string | null) => of(id)?.signedInBy ?? id
-  const mine = [rootOf(actor.tokenId), of(actor.tokenId)?.authorization?.grantedBy]
-  return new Set(rows.map(({ tokenId }) => tokenId).filter((id) => mine.includes(rootOf(id))))
+  return new Set([own?.signedInBy ?? tokenId, own?.authorization?.grantedBy])
 }
 
 function summaryText(changes: number, conflicts: number): string {

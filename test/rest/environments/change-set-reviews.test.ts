@@ -164,6 +164,35 @@ describe('approvals', () => {
     succeed(await promote(mara.call))
   })
 
+  test('of a tab stay those of its token once the tab is closed, and so do its drafts', async () => {
+    await rules({ approvals: 2, self_approval: false })
+    const inTab = async (run: (call: Call) => Promise<unknown>) => {
+      const { code } = succeed(await mara.call('POST', '/v1/tokens/self/sign-in-codes'), 201)
+      const { token } = succeed(await world.as(null)('POST', '/playground/sign-in', { code }))
+      await run(world.as(token))
+      expect(succeed(await world.as(token)('POST', '/playground/sign-out', {}))).toEqual({ revoked: true })
+    }
+    const approve = async (revision: number, by: Call) =>
+      succeed(await review(by, { verdict: 'approve', revision }), 201)
+    // Two tabs and their token are one reviewer.
+    await inTab((call) => approve(1, call))
+    await inTab((call) => approve(1, call))
+    await approve(1, mara.call)
+    expect((await state()).approvals).toEqual({ needed: 2, given: 1 })
+    await approve(1, tom.call)
+    expect((await state()).approvals).toEqual({ needed: 2, given: 2 })
+    // What a tab wrote is no one else's.
+    await inTab(async (call) =>
+      succeed(await call('PATCH', `/v1/${id}/records/deal/b`, { data: { stage: 'won' } })),
+    )
+    await inTab((call) => approve(2, call))
+    await approve(2, mara.call)
+    expect((await state()).approvals).toEqual({ needed: 2, given: 0 })
+    await approve(2, tom.call)
+    expectDetail(await promote(mara.call), 409, { code: 'needs_approval', received: 1 })
+    expect(await stageOf('b')).toBe('open')
+  })
+
   test('are passed by force of an admin alone, and the log says so', async () => {
     await rules({ approvals: 1 })
     expectDetail(await promote(mara.call, { force: true }), 409, { code: 'needs_approval' })

@@ -155,6 +155,10 @@ test('nobody decides their own request, in no tab, and nobody without admin deci
   expectDetail(await decide(base, asked.id, { decision: 'accept' }, world.as(token)), 403, {
     code: 'own_request',
   })
+  // What was asked for in a tab is not asked by another once that is closed.
+  const inTab = succeed(await ask(base, {}, world.as(token)), 201)
+  succeed(await world.as(token)('POST', '/playground/sign-out', {}))
+  expectDetail(await decide(base, inTab.id, { decision: 'accept' }), 403, { code: 'own_request' })
   expectFailure(await decide(base, asked.id, { decision: 'accept' }, agent.call), 'FORBIDDEN')
   const other = await world.newToken([{ base, permission: 'read', record_type: 'ticket' }])
   expectFailure(await other.call('GET', `/v1/${base}/review-requests`), 'FORBIDDEN')

@@ -55,7 +55,8 @@ export const OLD_SIGN_INS = [
 
 /**
  * Makes a code for the calling token.
- * @throws FORBIDDEN for the token of a tab, which would otherwise outlive its own revocation
+ * @throws FORBIDDEN for the token of a tab, which would otherwise outlive its own revocation, and for that of a client,
+ * whose tab would be nobody's
  */
 export async function createSignInCode(scope: WriteScope): Promise<SignInCode> {
   const { tokenId } = scope.actor
@@ -63,8 +64,12 @@ export async function createSignInCode(scope: WriteScope): Promise<SignInCode> {
     throw refused('Send the request with a token of Plinth.')
   return scope.db.transaction(async (tx) => {
     await lockCreator(tx, scope)
-    const own = await tx.orm.token.findUnique({ where: { id: tokenId }, select: { signedInBy: true } })
+    const own = await tx.orm.token.findUnique({
+      where: { id: tokenId },
+      select: { signedInBy: true, authorization: { select: { id: true } } },
+    })
     if (own?.signedInBy != null) throw refused('The token of a tab makes none. Use the token that opened it.')
+    if (own?.authorization) throw refused('The token of a client makes none. Use the one that allowed it.')
     return keepSignInCode(tx, tokenId)
   })
 }

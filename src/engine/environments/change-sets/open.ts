@@ -62,7 +62,8 @@ const OPEN = statement(
      INSERT INTO plinth.base (id, name, description, environment, production_base, settings, types_version, version, first_version)
      SELECT $2, $3, $4, 'preview', id, settings, 1, version, version FROM place WHERE NOT (is_taken OR is_full OR has_many)
      RETURNING id, version, created_at, updated_at),
-   opened AS (INSERT INTO plinth.change_set (base_id, title, token_id, actor_name, steps) SELECT id, $5, $6, $7, 1 FROM made)
+   opened AS (INSERT INTO plinth.change_set (base_id, title, token_id, actor_name, steps, writers)
+     SELECT id, $5, $6, $7, 1, array_remove(ARRAY[plinth.own_token($6)], NULL) FROM made)
    SELECT place.settings, place.is_taken, place.is_full, place.has_many, place.version, made.created_at, made.updated_at FROM place LEFT JOIN made ON true`,
 )
 type Opened = {
