@@ -32,7 +32,7 @@ export const sqlColumnOf = (property: string): string => (isBuiltIn(property) ? 
 export const isBuiltIn = (property: string): boolean =>
   property === 'data' || COLUMNS.some((column) => column === property)
 
-/** The SQL columns of the relations of claims, links, calls and of the change log. */
+/** The SQL columns of the relations of claims, links, calls and usage, and of the change log. */
 export const RELATION_COLUMNS = {
   claims: 'id record_type record_id status holder claimed_at attempts expires_at',
   relationships:
@@ -41,6 +41,8 @@ export const RELATION_COLUMNS = {
     'seq at kind record_type id operation version data data_before changed external_id external_source status actor_name actor_kind via request_id call',
   calls:
     'id at token_id actor_name actor_kind via surface endpoint tool route outcome message ms bytes_in bytes_out arguments request_id changes',
+  usage:
+    'hour token_id actor_name actor_kind surface endpoint tool calls failed reads changes bytes_in bytes_out ms',
 } as const
 
 /** What the own status of a record can be. */

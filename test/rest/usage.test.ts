@@ -152,6 +152,26 @@ describe('usage', () => {
     expect(await usage('token=third')).toMatchObject([{ calls: 3, reads: 1, changes: 2, failed: 0 }])
   })
 
+  test('is in SQL too: of all tokens for a reader of the whole base, else its own', async () => {
+    const [all] = await usage('by=token&token=reply-agent')
+    const own = await usage('', other)
+    const query = `SELECT actor_name, actor_kind, sum(calls)::int AS calls, sum(changes)::int AS changes FROM usage
+      WHERE token_id = '${agent.id}' OR token_id = '${other.id}' GROUP BY 1, 2 ORDER BY calls DESC, 1`
+    const rows = async (by: Answer, sql = query): Promise<Answer[]> =>
+      succeed(await by.call('POST', '/v1/crm/sql', { query: sql })).data
+    const [{ calls, changes }] = own
+    expect(await rows(other)).toEqual([{ actor_name: 'importer', actor_kind: 'program', calls, changes }])
+    const ofAgent = { actor_name: 'reply-agent', actor_kind: 'agent', calls: all.calls, changes: all.changes }
+    expect(await rows(world)).toContainEqual(ofAgent)
+    expect(await rows(other, 'SELECT DISTINCT token_id FROM usage')).toEqual([{ token_id: other.id }])
+    expect(await rows(other, 'SELECT DISTINCT token_id FROM U&"\\0075sage"')).toEqual([
+      { token_id: other.id },
+    ])
+    succeed(await world.call('PUT', '/v1/bases/quiet', {}), 201)
+    const elsewhere = await world.call('POST', '/v1/quiet/sql', { query: 'SELECT * FROM usage' })
+    expect(succeed(elsewhere).data).toEqual([])
+  })
+
   test('is kept for 400 days', async () => {
     const add = `INSERT INTO plinth.usage SELECT 'crm', now() - make_interval(days => days), 'old', 'rest', '', '', 'old', NULL,
       1, 0, 0, 0, 0, 0, 0 FROM unnest(ARRAY[399, 402, 500]) AS d (days)`

@@ -21,7 +21,7 @@ type Row = { id: string; timezone: string; json_schema: unknown; bytes: number }
 
 /**
  * The token's read scope of the base. Tokens of equal grants share it, except for a text that can read calls, which the
- * change log has too.
+ * change log has too, or usage.
  */
 export function principalRightsOf(
   { access, actor, changeSet: within }: Scope,
@@ -36,7 +36,7 @@ export function principalRightsOf(
 }
 
 /** The name of the relation, or a name in escapes. */
-const READS_CALLS = /changes|calls|u&/i
+const READS_CALLS = /changes|calls|usage|u&/i
 
 /**
  * The catalog of a scope. Its types are the same objects until the types of the base change, and for a token

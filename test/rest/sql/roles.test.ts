@@ -85,7 +85,7 @@ test('an SQL role unused for a day is dropped, and no other role is', async () =
   await db.close()
 })
 
-test('an SQL role may only read the nine views and call the functions that the parser allows', async () => {
+test('an SQL role may only read the ten views and call the functions that the parser allows', async () => {
   await ask(world.call)
   const [{ role } = { role: '' }] = await grants()
   const readable = await world.database.query<{ name: string }>(
@@ -104,6 +104,7 @@ test('an SQL role may only read the nine views and call the functions that the p
     'plinth_sql.record_type',
     'plinth_sql.relationship',
     'plinth_sql.relationship_type',
+    'plinth_sql.usage',
   ])
   const callable = await world.database.query<{ name: string; schema: string; volatile: boolean }>(
     `SELECT DISTINCT p.proname AS name, n.nspname AS schema, p.provolatile = 'v' AS volatile

@@ -37,6 +37,10 @@ function couldRead(catalog: Catalog, column: string): string {
 const onlyGranted = (catalog: Catalog, column: string): string =>
   `(SELECT jsonb_agg(n.value) FROM jsonb_array_elements(${column}) AS n WHERE n.value IN (${['*', ...catalog.types.map(({ id }) => id)].map((id) => `${quoteText(JSON.stringify(id))}::jsonb`).join(', ')}))`
 
+/** The view says so too. */
+const ownUnlessAll = ({ readsAll, tokenId }: Catalog): string =>
+  readsAll ? '' : `token_id = ${quoteText(tokenId ?? '')}`
+
 const list = ({ types }: Catalog) => types.map(({ id }) => quoteText(id)).join(', ')
 const both = (first: string, second: string) => [first, second].filter(Boolean).join(' AND ')
 
@@ -57,7 +61,7 @@ const withOwnCalls = (tokenId: string | null): readonly SqlColumn[] =>
   )
 
 /** Built-in relations of every base, by name. */
-export const FIXED: ReadonlyMap<string, Fixed> = new Map([
+export const FIXED: ReadonlyMap<string, Fixed> = new Map<string, Fixed>([
   [
     'claims',
     {
@@ -96,15 +100,8 @@ export const FIXED: ReadonlyMap<string, Fixed> = new Map([
           : `kind = 'record' AND ${granted(catalog, 'record_type')}`,
     },
   ],
-  [
-    'calls',
-    {
-      view: 'call',
-      columns: plain(RELATION_COLUMNS.calls),
-      // The view says so too.
-      filter: ({ readsAll, tokenId }) => (readsAll ? '' : `token_id = ${quoteText(tokenId ?? '')}`),
-    },
-  ],
+  ['calls', { view: 'call', columns: plain(RELATION_COLUMNS.calls), filter: ownUnlessAll }],
+  ['usage', { view: 'usage', columns: plain(RELATION_COLUMNS.usage), filter: ownUnlessAll }],
   [
     'relationships',
     {
