@@ -399,6 +399,63 @@ inBrowser(
   },
 )
 
+inBrowser(
+  'what is proposed for a record is approved and sent back on its page, as of what it shows',
+  async () => {
+    const { server } = explorer
+    const { at, agent, of, tickets, from } = await handOver('noon')
+    const [one, two] = tickets as [Ticket, Ticket]
+    const said = async () => succeed(await server.call('GET', `/v1/${from}/reviews`)).data
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', `/t/ticket/${one.id}`)
+    const visitor = new Visitor(page)
+    const tile = page.getByRole('listitem').filter({ hasText: 'Hand over to noon' })
+    await visitor.click('button', 'Decide…', tile)
+    // The agent writes the record again, and nothing is decided of what the page does not show.
+    succeed(await agent('PATCH', `/v1/${from}/records/ticket/${one.id}`, { data: { owner: 'sneaked in' } }))
+    await visitor.click('button', 'Approve', tile)
+    await visitor.sees('It was written again since this page showed it. Nothing was decided.', tile)
+    expect(await said()).toEqual([])
+    await visitor.click('button', 'Show it as it is now', tile)
+    await visitor.sees('sneaked in', tile)
+    await visitor.click('button', 'Approve', tile)
+    await visitor.sees('approved', tile)
+    expect(await said()).toMatchObject([
+      { verdict: 'approve', is_stale: false, resources: [{ record_type: 'ticket', id: one.id }] },
+    ])
+    expect((await of(one.id)).owner, 'approved is not promoted').toBe(one.data.owner)
+    await page.goto(`${server.url}/b/desk/t/ticket/${two.id}`)
+    await visitor.sees('Hand over to noon', tile)
+    expect(await tile.getByText('approved').count(), 'of another record').toBe(0)
+    await visitor.click('button', 'Decide…', tile)
+    const sendBack = tile.getByRole('button', { name: 'Send back' })
+    expect(await sendBack.isDisabled()).toBe(true)
+    await tile.getByRole('combobox').selectOption({ label: 'owner' })
+    await tile.getByLabel('A word to who proposed it').fill('Ask her first')
+    await sendBack.click()
+    await visitor.sees('sent back', tile)
+    const [last] = await said()
+    expect(last).toMatchObject({
+      ...{ verdict: 'request_changes', text: 'Ask her first' },
+      resources: [{ record_type: 'ticket', id: two.id, fields: ['data.owner'] }],
+    })
+    const { violations } = await new AxeBuilder({ page }).analyze()
+    expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
+    await close()
+    // Who may only read sees it, and decides nothing.
+    const looker = await server.call('POST', '/v1/tokens', {
+      ...{ name: 'onlooker', kind: 'person' },
+      grants: [{ base: 'desk', record_type: '*', environment: '*', permission: 'read' }],
+    })
+    const other = await explorer.openWith(succeed(looker, 201).token, `/b/desk/t/ticket/${one.id}`)
+    const theirs = other.page.getByRole('listitem').filter({ hasText: 'Hand over to noon' })
+    await new Visitor(other.page).sees('sneaked in', theirs)
+    expect(await theirs.getByRole('button').count()).toBe(0)
+    expect([...faults, ...other.faults]).toEqual([])
+    await other.close()
+    expect((await server.call('GET', `${at}/noon`)).status).toBe(404)
+  },
+)
+
 inBrowser('a linked record that waits is decided on the page of the record, and that is undone', async () => {
   const { page, faults, close } = await explorer.open('Mara Lindqvist', '/t/ticket/T-1004')
   const visitor = new Visitor(page)

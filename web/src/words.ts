@@ -533,7 +533,6 @@ export const words = {
     deletedDone: (count: string) => `${count} deleted.`,
     comesBack: (days: number) =>
       `They can be restored for ${of(days, 'day')}, from the view of what is deleted.`,
-    undo: 'Undo',
     undoTitle: (count: string) => `Undo changes of ${count}`,
     undoDo: (count: string) => `Take ${count} back`,
     since: 'As they were at',

@@ -1,8 +1,18 @@
 /** What a proposal changes, as the pages and the requests name it. */
 import type { ChangeSet, Edit } from '../api/shapes.ts'
+import { fieldName } from './text.ts'
 
 /** What a request names: a record by its type, all else by kind and id. */
 export type Named = { kind: string; record_type?: string; id: string }
+
+export const keyOf = ({ kind, id }: Pick<Edit, 'kind' | 'id'>): string => `${kind}/${id}`
+
+/** Whether something is said of an edit. */
+export const isAbout = (edit: Edit, resources: readonly Named[] | null): boolean =>
+  resources?.some(
+    ({ kind, record_type: type, id }) =>
+      keyOf({ kind, id: type === undefined ? id : `${type}/${id}` }) === keyOf(edit),
+  ) ?? false
 
 export const isOfRecords = ({ kind }: { kind: string }): boolean =>
   kind === 'record' || kind === 'relationship'
@@ -18,6 +28,12 @@ export function named({ kind, id }: Named): Named {
   if (kind !== 'record') return { kind, id }
   const [type, own] = recordOf({ id })
   return { kind, record_type: type, id: own }
+}
+
+/** The fields that an update changes, `data.stage` for `/data/stage/0`, with their names. */
+export function fieldsOf({ op, diff }: Edit): [path: string, name: string][] {
+  const paths = op === 'update' ? diff.map(({ path }) => path.split('/').slice(1, 3).join('.')) : []
+  return [...new Set(paths)].map((path) => [path, fieldName(path)])
 }
 
 export const TONES = { create: 'added', update: 'changed', delete: 'removed' } as const

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { storeOf } from '../api/store.ts'
 import { words } from '../words.ts'
 import { Button } from './button.tsx'
+import { askUndo } from './undo/asked.ts'
 
 type Said = { text: ReactNode; action?: { label: string; onSelect: () => void } }
 
@@ -18,6 +19,14 @@ function become(next: Said | undefined): void {
 }
 export const say = (text: ReactNode, action?: Said['action']): void =>
   become({ text, ...(action && { action }) })
+
+/** With the way back: the undo of the request that did it. */
+export const sayDone = (
+  text: ReactNode,
+  base: string,
+  request: string,
+  label: string = words.undo.verb,
+): void => say(text, { label, onSelect: () => askUndo({ base, of: { request_id: request } }) })
 
 export function Toast() {
   const now = said.use()

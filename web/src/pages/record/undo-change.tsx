@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { say } from '../../parts/toast.tsx'
+import { sayDone } from '../../parts/toast.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
 import { words } from '../../words.ts'
 import type { Place } from './load.ts'
@@ -26,8 +26,7 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
   const undo = () =>
     write.send('POST', path(false), undefined, (done) => {
       onClose()
-      const onSelect = () => askUndo({ base, of: { request_id: done.request_id } })
-      say(words.record.undone, { label: words.record.undoUndo, onSelect })
+      sayDone(words.record.undone, base, done.request_id, words.record.undoUndo)
     })
   const isOvertaken = plan.error?.details.some(({ code }) => code === 'overtaken') === true
   return (

@@ -1,24 +1,18 @@
 /** What waits for a person: change-sets that change the record, and linked records in such a state. */
 import { useState } from 'react'
-import { to } from '../../addresses.ts'
-import { pathOf, useAsk, useWrite } from '../../api/queries.ts'
+import { pathOf, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
-import type { Base, Data, Edit, Row } from '../../api/shapes.ts'
-import { Chip } from '../../parts/chip.tsx'
-import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
+import type { Row } from '../../api/shapes.ts'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { shortName } from '../../parts/previews.ts'
-import { isSmall, sizeOf, TONES } from '../../parts/proposal.ts'
 import { stateField } from '../../parts/record-types.ts'
-import { say } from '../../parts/toast.tsx'
-import { askUndo } from '../../parts/undo/asked.ts'
+import { sayDone } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { type Linked, LinkedRecord, useParts, WAITING } from './links.tsx'
 import { type Place, useProposals, type useRelated } from './load.ts'
+import { Proposed } from './proposed.tsx'
 
 type Props = { place: Place; related: ReturnType<typeof useRelated> }
 
@@ -34,9 +28,9 @@ export function Waiting({ place, related }: Props) {
         {words.record.waiting} <span className="note">{count}</span>
       </h2>
       <ul className="tiles">
-        {sets.map((set) => (
-          <Proposal key={set.id} {...{ place, related, set }} />
-        ))}
+        {sets.map(
+          ({ id, change_set: set }) => set && <Proposed key={id} from={id} {...{ place, related, set }} />,
+        )}
         {waiting.map((each) => (
           <LinkedRecord key={each.of.relationship.id} base={base} {...each}>
             <Decide base={base} {...each} />
@@ -45,48 +39,6 @@ export function Waiting({ place, related }: Props) {
       </ul>
     </section>
   )
-}
-
-/** What a change-set makes of the record. It is decided on its own page, beside all else that it changes. */
-function Proposal({ place, related, set }: Props & { set: Base }) {
-  const { base, type, id } = place
-  const { change_set: state } = set
-  const named = state && !isSmall(state) && { resources: [{ kind: 'record', record_type: type, id }] }
-  const { data } = useAsk<{ changes: Edit[] }>(pathOf([base, 'promote', 'proposal']), {
-    from: set.id,
-    ...named,
-  })
-  if (!state) return null
-  const links = related.data?.data.map(({ relationship }) => relationship.id) ?? []
-  return (
-    <li>
-      <span className="note">
-        <Text>{state.created_by_name}</Text> {words.record.proposes}
-      </span>
-      <span>
-        <TextLink href={to.review(base, set.id)} text={state.title ?? shortName(set.id)} />{' '}
-        <Chip tone="info">{words.review.statuses[state.status]}</Chip>
-      </span>
-      {data?.changes
-        .filter((edit) => isOf(place, edit) || links.includes(edit.id))
-        .map(({ kind, id: of, op, title, diff }) => (
-          <span key={of}>
-            {kind !== 'record' && <Text>{title ?? of}</Text>}{' '}
-            {op !== 'update' && <Chip tone={TONES[op]}>{words.review.states[op]}</Chip>}
-            {op === 'update' && <ChangesInLine changes={changesOf(diff)} />}
-          </span>
-        ))}
-      {!isSmall(state) && <span className="note">{words.record.large(sizeOf(state))}</span>}
-      <LinkButton href={to.review(base, set.id, { first: `${type}/${id}` })} label={words.review.open} />
-    </li>
-  )
-}
-
-/** Whether an edit is of the record, or of a link at whose ends it is. A link that stays does not say where it ends. */
-function isOf({ type, id }: Place, { kind, id: of, diff: [step] }: Edit): boolean {
-  if (kind === 'record') return of === `${type}/${id}`
-  const link = (step?.path === '' ? (step.value ?? step.before) : undefined) as Data | undefined
-  return ['source', 'target'].some((end) => link?.[`${end}_record_type`] === type && link[`${end}_id`] === id)
 }
 
 /** The states that end the wait. */
@@ -102,11 +54,7 @@ function Decide({ base, of: { record }, type, state }: Linked & { base: string }
       'PATCH',
       pathOf([base, 'records', record.record_type, record.id]),
       { data: { [field.name]: value } },
-      ({ version }) =>
-        say(words.record.saved(version), {
-          label: words.undo.verb,
-          onSelect: () => askUndo({ base, of: { request_id: request } }),
-        }),
+      ({ version }) => sayDone(words.record.saved(version), base, request),
       { 'if-match': `"${record.version}"`, 'x-request-id': request },
     )
   return (

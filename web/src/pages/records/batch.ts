@@ -4,9 +4,7 @@ import { pathOf, useAsk, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { counted } from '../../parts/record-types.ts'
-import { say } from '../../parts/toast.tsx'
-import { askUndo } from '../../parts/undo/asked.ts'
-import { words } from '../../words.ts'
+import { sayDone } from '../../parts/toast.tsx'
 import type { Linked } from './load.ts'
 
 /** An act on the selected records. */
@@ -37,10 +35,9 @@ export function useBatch(base: string, operations: readonly Operation[], done: s
     keep: true,
   })
   const write = useWrite(base)
-  const undo = () => askUndo({ base, of: { request_id: request } })
   const saidDone = () => {
     onDone()
-    say(done, { label: words.records.undo, onSelect: undo })
+    sayDone(done, base, request)
   }
   const carryOut = () =>
     write.send('POST', pathOf([base, 'batch']), body, saidDone, { 'x-request-id': request })

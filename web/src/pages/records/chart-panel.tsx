@@ -8,9 +8,12 @@ import type { Change } from '../../parts/search.ts'
 import { cut, fieldName, whole } from '../../parts/text.ts'
 import { DAY, shortTime } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
-import { DAYS, type Group, useGroups, useSeries } from './load.ts'
+import { type Group, useGroups } from './load.ts'
 
 const BARS = 24
+const DAYS = 30
+/** At the end of each day. */
+const BY_DAY = { over: { interval: 'day', since: `${DAYS}d` }, limit: 1000 }
 
 type Props = { base: string; type: RecordType; field: string; filter: unknown; onChange: Change }
 
@@ -18,8 +21,8 @@ export function ChartPanel({ base, type, field: name, filter, onChange }: Props)
   const fields = fieldsOf(type).filter(({ schema }) => schema.type !== 'array' && schema.type !== 'object')
   const field = fields.find((each) => each.name === name)
   const path = `data.${name}`
-  const series = useSeries(base, type.id, path, filter, field?.isState === true)
-  const groups = useGroups(base, type.id, path, filter, undefined, BARS)
+  const series = useGroups(base, type.id, path, { filter, ...BY_DAY }, field?.isState === true)
+  const groups = useGroups(base, type.id, path, { filter, limit: BARS })
   const plural = pluralOf(type)
   const title = words.records.chartOf(plural, fieldName(path))
   const isByDay = series.data !== undefined && series.data.data.length > 0

@@ -58,7 +58,8 @@ function facetsOf(type: RecordType, profile: Profile | undefined): Field[] {
 
 function Facet({ base, type, field, conditions, search, asOf, onChange }: Props & { field: Field }) {
   const others = conditions.filter((each) => !isChoice(each, field.path))
-  const groups = useGroups(base, type.id, field.path, filterOf(others, search), asOf, VALUES + 1)
+  const asked = { filter: filterOf(others, search), as_of: asOf, limit: VALUES + 1 }
+  const groups = useGroups(base, type.id, field.path, asked)
   const found = (groups.data?.data ?? []).map((group) => ({
     value: group[field.path] ?? null,
     count: group.count,

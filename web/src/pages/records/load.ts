@@ -176,39 +176,17 @@ export const useProfile = (base: string, type: string) =>
   useRead<Profile>(pathOf([base, 'record-types', type, 'profile']), { keep: true })
 
 export type Group = { count: number } & Record<string, Json>
+/** How many records have each value of a field. */
 export const useGroups = (
   base: string,
   type: string,
   field: string,
-  filter: unknown,
-  asOf: string | undefined,
-  most: number,
+  asked: { filter?: unknown; as_of?: string | undefined; limit: number; over?: object },
+  enabled = true,
 ) =>
   useAsk<Page<Group>>(
     pathOf([base, 'records', type, 'aggregate']),
-    {
-      ...(filter !== undefined && { filter }),
-      ...(asOf !== undefined && { as_of: asOf }),
-      aggregations: [{ fn: 'count' }],
-      group_by: [field],
-      limit: most,
-    },
-    { keep: true },
-  )
-
-export const DAYS = 30
-
-/** The counts of each value at the end of each of the last days. */
-export const useSeries = (base: string, type: string, field: string, filter: unknown, enabled: boolean) =>
-  useAsk<Page<Group>>(
-    pathOf([base, 'records', type, 'aggregate']),
-    {
-      ...(filter !== undefined && { filter }),
-      aggregations: [{ fn: 'count' }],
-      group_by: [field],
-      over: { interval: 'day', since: `${DAYS}d` },
-      limit: 1000,
-    },
+    { aggregations: [{ fn: 'count' }], group_by: [field], ...asked },
     { enabled, keep: true },
   )
 

@@ -5,6 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { Labelled } from '../../parts/form.tsx'
 import { fieldsOf, own, stateField } from '../../parts/record-types.ts'
+import { Select } from '../../parts/select.tsx'
 import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { type ActProps, countOf, useBatch } from './batch.ts'
@@ -37,22 +38,18 @@ export function SetField({ base, type, rows, onClose, onDone }: ActProps) {
       onClose={onClose}
       act={batch.act(words.records.change(countOf(type, concerned.length)))}
     >
-      <label className="labelled">
-        {words.records.field}
-        <select
+      <div className="labelled">
+        <label htmlFor="field">{words.records.field}</label>
+        <Select
+          id="field"
+          options={fields.map((each) => [each.name, fieldName(each.path)])}
           value={name}
-          onChange={({ target }) => {
-            setName(target.value)
+          onChange={(next) => {
+            setName(next)
             setValue(undefined)
           }}
-        >
-          {fields.map((each) => (
-            <option key={each.name} value={each.name}>
-              {fieldName(each.path)}
-            </option>
-          ))}
-        </select>
-      </label>
+        />
+      </div>
       {field && (
         <Labelled
           key={name}

@@ -1,6 +1,7 @@
 import type { Edit } from '../../api/shapes.ts'
+import { keyOf } from '../../parts/proposal.ts'
 import { words } from '../../words.ts'
-import { type Choices, keyOf } from './choices.ts'
+import type { Choices } from './choices.ts'
 
 /** Whether a change goes along, or stays where it was proposed. */
 export const Along = ({ of, choices }: { of: Edit; choices: Choices }) => (

@@ -2,8 +2,8 @@
 import type { ChangeSet } from '../../api/shapes.ts'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import type { Said } from '../../parts/review/said.ts'
 import { words } from '../../words.ts'
-import type { Said } from './said.ts'
 
 export const STATUS_TONES: Readonly<Record<ChangeSet['status'], Tone>> = {
   open: 'quiet',

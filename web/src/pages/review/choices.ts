@@ -1,6 +1,6 @@
 /** What a person chose in a change-set: what goes along, and which side counts where both changed. */
 import { useState } from 'react'
-import { isOfRecords, type Named, named } from '../../parts/proposal.ts'
+import { isOfRecords, keyOf, type Named, named } from '../../parts/proposal.ts'
 import type { Conflict, Edit, Proposal } from './load.ts'
 
 type Side = 'preview' | 'production'
@@ -24,12 +24,6 @@ export function useChoices(): Choices {
   const onTake = (path: string, side: Side) => setTaken((before) => ({ ...before, [path]: side }))
   return { left, taken, onLeave, onTake }
 }
-
-export const keyOf = ({ kind, id }: Pick<Edit, 'kind' | 'id'>): string => `${kind}/${id}`
-
-/** The same of what a verdict names. */
-export const keyOfNamed = ({ kind, record_type: type, id }: Named): string =>
-  keyOf({ kind, id: type === undefined ? id : `${type}/${id}` })
 
 /** Where details name a record. */
 export const placeOf = ({ id }: Pick<Edit, 'id'>): string => `/${id}`

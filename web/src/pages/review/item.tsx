@@ -9,7 +9,10 @@ import { Empty, Failure, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
-import { isOfRecords } from '../../parts/proposal.ts'
+import { isAbout, isOfRecords, keyOf } from '../../parts/proposal.ts'
+import type { Sending } from '../../parts/review/on-record.tsx'
+import { useRights } from '../../parts/review/rights.ts'
+import { useSaid } from '../../parts/review/said.ts'
 import { Time } from '../../parts/time.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { useKey } from '../../shell/keys.tsx'
@@ -17,7 +20,7 @@ import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Along } from './along.tsx'
 import { Breaks } from './breaks.tsx'
-import { conflictsOf, isChosen, keyOf, keyOfNamed, partOf, useChoices } from './choices.ts'
+import { conflictsOf, isChosen, partOf, useChoices } from './choices.ts'
 import { Decision } from './decision.tsx'
 import {
   type Conflict,
@@ -30,14 +33,12 @@ import {
   usePlan,
   useUntitled,
 } from './load.ts'
+import { useMoved } from './moved.ts'
 import { Opinions } from './opinions.tsx'
 import { Programs } from './programs.tsx'
 import { RecordChange } from './record-change.tsx'
 import { ResourceChange } from './resource-change.tsx'
-import { useRights } from './rights.ts'
-import { useMoved, useSaid } from './said.ts'
 import { titleOf } from './title.ts'
-import type { Sending } from './verdict.tsx'
 
 export default function ItemPage({ place: { base, id = '' } }: PageProps) {
   const { items, ...reading } = useItems(base)
@@ -102,9 +103,9 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   const { first } = parse(useSearch())
   const edits = sorted(plan?.changes ?? [], conflicts, first)
   const untitled = useUntitled(base, edits.slice(0, shown))
-  const said = useSaid(item).data?.data ?? []
+  const said = useSaid(item.from, item.set !== undefined).data?.data ?? []
   const moved = useMoved(item, plan, said)
-  const rights = useRights(base, item, plan)
+  const rights = useRights(base, item, plan?.changes)
   const of: Sending = {
     ...{ base, from: item.from ?? '', revision: plan?.revision },
     ...{ mayReview: rights.mayReview, maySay: rights.maySay && item.set?.closed_at === null },
@@ -161,9 +162,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
                     of={item.set ? of : undefined}
                     stored={untitled.get(edit.id)}
                     conflicts={conflicts.filter((each) => keyOf(each) === keyOf(edit))}
-                    said={said.filter(({ resources }) =>
-                      resources?.some((each) => keyOfNamed(each) === keyOf(edit)),
-                    )}
+                    said={said.filter(({ resources }) => isAbout(edit, resources))}
                     isMoved={moved.has(keyOf(edit))}
                   />
                 ) : (

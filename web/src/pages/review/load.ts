@@ -3,7 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Detail, Failure } from '../../api/failure.ts'
 import { pathOf, useAsk, useRead } from '../../api/queries.ts'
 import { send } from '../../api/send.ts'
-import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Step, Token } from '../../api/shapes.ts'
+import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Step } from '../../api/shapes.ts'
 import { isSmall, recordOf, sizeOf } from '../../parts/proposal.ts'
 
 export type { Edit, Promotion, Secret } from '../../api/shapes.ts'
@@ -93,11 +93,11 @@ export function useItems(base: string) {
   const asked = requests.data?.data.filter(({ kind }) => kind !== 'pause') ?? []
   const named = new Set(asked.map(({ from }) => from))
   const sets = new Map(
-    previews.data?.data.flatMap(({ id, change_set: set }) => (set ? [[id, set] as const] : [])),
+    previews.data?.data.flatMap(({ id, change_set: set }) => (set ? [[id, { set }] as const] : [])),
   )
   // Those that are merged have no changes left.
   const quiet = (previews.data?.data ?? []).filter(
-    ({ id, change_set: set }) => !named.has(id) && (!set || isChanged(set)),
+    ({ id, change_set: set }) => !named.has(id) && (!set || sizeOf(set) > 0),
   )
   const latest = useQueries({
     queries: quiet.map(({ id, change_set: set }) => {
@@ -111,7 +111,7 @@ export function useItems(base: string) {
         id: request.id,
         ...(request.from != null && { from: request.from }),
         request,
-        ...setOf(sets.get(request.from ?? '')),
+        ...sets.get(request.from ?? ''),
         by: request.by,
         at: request.at,
       }),
@@ -141,9 +141,6 @@ export function useItems(base: string) {
     refetch: () => void Promise.all([previews, requests, decided].map(({ refetch }) => refetch())),
   }
 }
-
-const setOf = (set: ChangeSet | undefined) => set && { set }
-const isChanged = (set: ChangeSet) => sizeOf(set) > 0
 
 /** What an item would do now: what was asked for, or all that the preview differs in. */
 function planOf(base: string, { request, from }: Item) {
@@ -205,8 +202,6 @@ const within = ({ changes, conflicts, revision }: Proposal, chosen: Proposal): P
   conflicts: revision === undefined ? chosen.conflicts : conflicts,
   ...(revision !== undefined && { revision }),
 })
-
-export const useDeciders = () => useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 }))
 
 /** Whether a proposal would be refused, whatever is chosen. */
 export const isBlocked = ({ breaks, conflicts }: Proposal): boolean =>

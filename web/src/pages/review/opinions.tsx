@@ -1,41 +1,9 @@
-/** Who said what about a change-set. What was said before its last change is quiet. */
-
-import { Card } from '../../parts/card.tsx'
-import { Chip, type Tone } from '../../parts/chip.tsx'
-import { Text } from '../../parts/plain-text.tsx'
-import { fieldName } from '../../parts/text.ts'
-import { Time } from '../../parts/time.tsx'
-import { Who } from '../../parts/who.tsx'
-import { words } from '../../words.ts'
-import type { Said, Verdict } from './said.ts'
-
-const TONES: Readonly<Record<Verdict, Tone>> = {
-  comment: 'quiet',
-  approve: 'added',
-  request_changes: 'changed',
-  reject: 'removed',
-}
-
-export function Opinion({ of: { by, verdict, at, text, resources, is_stale: isStale } }: { of: Said }) {
-  const fields = resources?.flatMap(({ fields: named = [] }) => named) ?? []
-  const isOld = isStale && verdict !== 'comment'
-  return (
-    <div className="card-item review-opinion">
-      <p className="chips">
-        <Who name={by.name} kind={by.kind} />
-        <Chip tone={isOld ? 'quiet' : TONES[verdict]}>{words.review.verdictsGiven[verdict]}</Chip>
-        <span className="meta">
-          {fields.length > 0 && <Text>{`${fields.map(fieldName).join(', ')} · `}</Text>}
-          <Time at={at} />
-          {isOld && ` · ${words.review.beforeLast}`}
-        </span>
-      </p>
-      {text !== null && <Text in="p">{text}</Text>}
-    </div>
-  )
-}
-
 /** What was said on the whole. What was said on records stands with them. */
+import { Card } from '../../parts/card.tsx'
+import { Opinion } from '../../parts/review/opinion.tsx'
+import type { Said } from '../../parts/review/said.ts'
+import { words } from '../../words.ts'
+
 export function Opinions({ said }: { said: readonly Said[] }) {
   const whole = said.filter(({ resources }) => resources === null)
   if (whole.length === 0) return null

@@ -7,16 +7,16 @@ import { Chip } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { recordOf, TONES } from '../../parts/proposal.ts'
+import { fieldsOf, keyOf, named, recordOf, TONES } from '../../parts/proposal.ts'
 import { nameOf, titleOf } from '../../parts/record-types.ts'
+import { OnRecord, type Sending } from '../../parts/review/on-record.tsx'
+import type { Said } from '../../parts/review/said.ts'
 import { fieldName, visible } from '../../parts/text.ts'
 import { Value } from '../../parts/value.tsx'
 import { words } from '../../words.ts'
 import { Along } from './along.tsx'
-import { type Choices, fieldOf, keyOf } from './choices.ts'
+import { type Choices, fieldOf } from './choices.ts'
 import type { Conflict, Edit } from './load.ts'
-import type { Said } from './said.ts'
-import { OnRecord, type Sending } from './verdict.tsx'
 
 type Props = {
   base: string
@@ -41,7 +41,6 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
   const row = { id, data: stored?.data ?? made ?? {}, ...(edit.title && { title: edit.title }) }
   const title = isRecord ? titleOf(row, definition) : (edit.title ?? id)
   const isLeft = choices.left.has(keyOf(edit))
-  const fields = op === 'update' ? [...new Set(diff.map(({ path }) => topOf(path)))] : []
   return (
     <article className="card review-resource" aria-label={visible(title)}>
       <header>
@@ -69,16 +68,14 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
         <OnRecord
           of={of}
           said={said}
-          resource={isRecord ? { kind, record_type: type, id } : { kind, id }}
-          fields={fields.map((path) => [path, fieldName(path)] as const)}
+          resources={[named(edit)]}
+          fields={fieldsOf(edit)}
+          label={words.review.saySomething}
         />
       )}
     </article>
   )
 }
-
-/** `data.stage` of `/data/stage/0`. */
-const topOf = (path: string): string => path.split('/').slice(1, 3).join('.')
 
 /** What both sides changed: which one counts. */
 function Choice({ conflict, choices }: { conflict: Conflict; choices: Choices }) {

@@ -3,9 +3,9 @@ import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Base, ChangeSet } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import type { Sending } from '../../parts/review/on-record.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
-import type { Sending } from './verdict.tsx'
 
 type Props = { of: Sending; set: ChangeSet; mayOpen: boolean }
 

@@ -7,8 +7,8 @@ import { words } from '../../words.ts'
 import { Dialog } from '../dialog.tsx'
 import { Empty, Failure, pendingOf } from '../failure.tsx'
 import { counted } from '../record-types.ts'
-import { say } from '../toast.tsx'
-import { askUndo, type Undo } from './asked.ts'
+import { sayDone } from '../toast.tsx'
+import type { Undo } from './asked.ts'
 import { Fields, Left, Numbers, Sent } from './plan.tsx'
 import { isOther } from './summary.ts'
 
@@ -30,8 +30,7 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
 
   const done = ({ count, request_id: request }: UndoPlan) => {
     onClose()
-    const onSelect = () => askUndo({ base, of: { request_id: request } })
-    say(words.undo.done(count), { label: words.record.undoUndo, onSelect })
+    sayDone(words.undo.done(count), base, request, words.record.undoUndo)
   }
   const carryOut = async () => {
     if (!seen) return

@@ -1,24 +1,10 @@
-/** What reviewers said about a change-set, and what has moved since. */
+/** What has moved in a change-set since it was looked at. */
 import { useMemo, useState } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
-import type { Actor, Change, Page } from '../../api/shapes.ts'
-import { keyOf } from './choices.ts'
+import type { Change, Page } from '../../api/shapes.ts'
+import { keyOf } from '../../parts/proposal.ts'
+import type { Said } from '../../parts/review/said.ts'
 import type { Item, Proposal } from './load.ts'
-
-/** What somebody said about a change-set, or about some of its changes. */
-export type Said = {
-  id: string
-  verdict: Verdict
-  is_stale: boolean
-  resources: { kind: string; record_type?: string; id: string; fields?: string[] }[] | null
-  text: string | null
-  by: Actor
-  at: string
-}
-export type Verdict = 'comment' | 'approve' | 'request_changes' | 'reject'
-/** What was said about a change-set, newest first. */
-export const useSaid = ({ from, set }: Item) =>
-  useRead<Page<Said>>(pathOf([from ?? '', 'reviews'], { limit: 200 }), { enabled: set !== undefined })
 
 /** What is other than the last reviewer saw, and than this page showed first: keys of edits. */
 export function useMoved(item: Item, plan: Proposal | undefined, said: readonly Said[]): ReadonlySet<string> {

@@ -1,9 +1,9 @@
 /** What the caller may do about a proposal. The server decides; this says which buttons there are. */
 import { useBase } from '../../api/queries.ts'
 import { type Grant, useSession } from '../../api/session.ts'
-import { allows } from '../../parts/grants.ts'
-import { recordOf } from '../../parts/proposal.ts'
-import type { Item, Proposal } from './load.ts'
+import type { ChangeSet, Edit } from '../../api/shapes.ts'
+import { allows } from '../grants.ts'
+import { recordOf } from '../proposal.ts'
 
 /** Grants whose writes count by themselves: what a token only proposes decides nothing. */
 export const direct = (grants: readonly Grant[]): Grant[] =>
@@ -17,14 +17,22 @@ export type Rights = {
   mayOpen: boolean
 }
 
+/** `request` is undefined where nobody has asked for a decision. */
+type Item = {
+  from?: string
+  request?: { may_decide?: boolean }
+  set?: ChangeSet
+  by: { name: string } | null
+}
+
 /** Of a change-set, the types that it touches count; of links, and of configuration, all of the base. */
-export function useRights(base: string, item: Item, plan: Proposal | undefined): Rights {
+export function useRights(base: string, item: Item, edits: readonly Edit[] = []): Rights {
   const session = useSession()
   const self = 'self' in session ? session.self : undefined
   const environment = useBase(base).data?.environment
   const { request, set } = item
   const isOwn = request !== undefined && self !== undefined && item.by?.name === self.name
-  const types = new Set(plan?.changes.map((edit) => (edit.kind === 'record' ? recordOf(edit)[0] : '*')))
+  const types = new Set(edits.map((edit) => (edit.kind === 'record' ? recordOf(edit)[0] : '*')))
   const all = direct(self?.grants ?? [])
   const may = (type: string, permission: Grant['permission']) =>
     allows(all, base, type, permission, environment)

@@ -1,11 +1,11 @@
 /** What was said about one record, and a word of one's own on it or on one of its fields. */
-import { useId, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { pathOf, useWrite } from '../../api/queries.ts'
-import { Button } from '../../parts/button.tsx'
-import { Select } from '../../parts/select.tsx'
-import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
-import { Opinion } from './opinions.tsx'
+import { Button } from '../button.tsx'
+import { Select } from '../select.tsx'
+import { say } from '../toast.tsx'
+import { Opinion } from './opinion.tsx'
 import { Refused } from './refused.tsx'
 import type { Said, Verdict } from './said.ts'
 
@@ -36,18 +36,24 @@ export function useVerdict({ base, from, revision }: Sending) {
 
 type Props = {
   of: Sending
-  resource: Resource
+  /** The record first, then what goes with it. */
+  resources: readonly Resource[]
   fields: readonly (readonly [path: string, name: string])[]
   said: readonly Said[]
+  /** What opens the form. */
+  label: string
+  /** Beside it. */
+  children?: ReactNode
 }
 
-export function OnRecord({ of, resource, fields, said }: Props) {
+export function OnRecord({ of, resources, fields, said, label, children }: Props) {
   const [isOpen, setOpen] = useState(false)
   const [field, setField] = useState('')
   const [text, setText] = useState('')
   const { send, write } = useVerdict(of)
   const name = useId()
-  const about = [field === '' ? resource : { ...resource, fields: [field] }]
+  const about =
+    field === '' ? resources : resources.slice(0, 1).map((first) => ({ ...first, fields: [field] }))
   const done = () => {
     setText('')
     setOpen(false)
@@ -58,9 +64,12 @@ export function OnRecord({ of, resource, fields, said }: Props) {
       {said.map((each) => (
         <Opinion key={each.id} of={each} />
       ))}
-      {of.maySay && !isOpen && (
-        <p className="review-say">
-          <Button className="quiet" label={words.review.saySomething} onClick={() => setOpen(true)} />
+      {(children || (of.maySay && !isOpen)) && (
+        <p className="chips review-say">
+          {children}
+          {of.maySay && !isOpen && (
+            <Button className={children ? '' : 'quiet'} label={label} onClick={() => setOpen(true)} />
+          )}
         </p>
       )}
       {isOpen && (

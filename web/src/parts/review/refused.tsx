@@ -1,8 +1,8 @@
 /** What the server refused; of what was written since it was shown, with the way to what it is now. */
 import type { Failure as Refusal } from '../../api/failure.ts'
-import { Button } from '../../parts/button.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { words } from '../../words.ts'
+import { Button } from '../button.tsx'
+import { Failure } from '../failure.tsx'
 
 export function Refused({ of, onRenew }: { of: Refusal | null; onRenew: () => void }) {
   if (!of) return null

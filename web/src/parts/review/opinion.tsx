@@ -1,0 +1,34 @@
+/** What somebody said. What was said before the last change is quiet. */
+import { words } from '../../words.ts'
+import { Chip, type Tone } from '../chip.tsx'
+import { Text } from '../plain-text.tsx'
+import { fieldName } from '../text.ts'
+import { Time } from '../time.tsx'
+import { Who } from '../who.tsx'
+import type { Said, Verdict } from './said.ts'
+
+const TONES: Readonly<Record<Verdict, Tone>> = {
+  comment: 'quiet',
+  approve: 'added',
+  request_changes: 'changed',
+  reject: 'removed',
+}
+
+export function Opinion({ of: { by, verdict, at, text, resources, is_stale: isStale } }: { of: Said }) {
+  const fields = resources?.flatMap(({ fields: named = [] }) => named) ?? []
+  const isOld = isStale && verdict !== 'comment'
+  return (
+    <div className="card-item review-opinion">
+      <p className="chips">
+        <Who name={by.name} kind={by.kind} />
+        <Chip tone={isOld ? 'quiet' : TONES[verdict]}>{words.review.verdictsGiven[verdict]}</Chip>
+        <span className="meta">
+          {fields.length > 0 && <Text>{`${fields.map(fieldName).join(', ')} · `}</Text>}
+          <Time at={at} />
+          {isOld && ` · ${words.review.beforeLast}`}
+        </span>
+      </p>
+      {text !== null && <Text in="p">{text}</Text>}
+    </div>
+  )
+}
