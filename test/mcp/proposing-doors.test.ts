@@ -3,9 +3,10 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../support/answers.ts'
+import { holdOpen } from '../support/holding.ts'
 import { connect, DIALECTS } from '../support/mcp.ts'
 import { productionRows, WITH_POLICIES } from '../support/policies.ts'
-import type { Call } from '../support/server.ts'
+import type { Body, Call } from '../support/server.ts'
 import { fillForTools, toolRows } from '../support/tool-samples.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -108,6 +109,70 @@ test('no inbound webhook of production is theirs to make, change, read the secre
   }
 })
 
+test('no delivery of production is theirs to repeat, and one of a preview is repeated there', async () => {
+  for (const base of ['shop', 'shop--dev'])
+    expectFailure(await deliver(world.as(null), base, 'hook', { title: 'nameless' }), 'VALIDATION_ERROR')
+  const failedIn = async (base: string): Promise<string> =>
+    succeed(await world.call('GET', `/v1/${base}/inbound-webhooks/hook/deliveries?status=failed`)).data[0].id
+  const [id, inPreview] = [await failedIn('shop'), await failedIn('shop--dev')]
+  // From now on, the delivery would write.
+  const mended = { ...HOOK, mapping: { data: { title: '$.title' } } }
+  for (const base of ['shop', 'shop--dev'])
+    succeed(await world.call('PUT', `/v1/${base}/inbound-webhooks/hook`, mended))
+  const tokens = await Promise.all(
+    Object.entries(WITH_POLICIES).map(async ([name, grants]) => ({
+      name,
+      ...(await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)),
+    })),
+  )
+  const before = await rows()
+  for (const { token, call } of tokens) {
+    for (const base of ['shop', 'shop--drafts'])
+      for (const send of [
+        () => call('POST', `/v1/${base}/inbound-webhooks/hook/deliveries/${id}/replay`),
+        () => call('POST', `/v1/${base}/deliveries/replay`, { status: 'failed' }),
+        () => call('POST', `/v1/${base}/deliveries/replay`, { status: 'dead', direction: 'out' }),
+        () => call('POST', `/v1/${base}/triggers/any/deliveries/any/replay`),
+        () => call('POST', `/v1/${base}/triggers/any/test`),
+      ])
+        expectFailure(await send(), 'FORBIDDEN')
+    const client = await connect(world.url, token, 'modern', '/mcp/shop')
+    const act = { kind: 'inbound_webhook', id: 'hook', act: 'replay', delivery_id: id }
+    const answer = await client
+      .callTool({ name: 'configure', arguments: act })
+      .catch(() => ({ isError: true }))
+    expect(answer.isError).toBe(true)
+    await client.close()
+  }
+  const manager = tokens.find(({ name }) => name === 'proposes, and manages previews')
+  const at = `/v1/shop--dev/inbound-webhooks/hook/deliveries/${inPreview}/replay`
+  expect((await manager?.call('POST', at))?.body).toMatchObject({ status: 'succeeded' })
+  expect(await rows()).toEqual(before)
+  succeed(await world.call('PUT', '/v1/shop/inbound-webhooks/hook', HOOK))
+})
+
+test('a call that becomes a task proposes as the call does, whatever it waits for', async () => {
+  for (const name of ['proposes', 'has rules for other types']) {
+    const grants = WITH_POLICIES[name] ?? []
+    const { token, call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+    const { change_set } = succeed(await call('PATCH', '/v1/shop/records/deal/d1', { data: { amount: 12 } }))
+    const before = await rows()
+    const held = await holdOpen(world.database)
+    await held.query('SELECT FROM plinth.change_set WHERE base_id = $1 FOR UPDATE', [change_set])
+    await held.query(`SELECT FROM plinth.record WHERE base_id = 'shop' FOR UPDATE`)
+    const operations = [{ type: 'patch_record', record_type: 'deal', id: 'd1', data: { amount: 13 } }]
+    const { result } = (await send(token, 'tools/call', { name: 'batch', arguments: { operations } })).body
+    expect(result, name).toMatchObject({ resultType: 'task', status: 'working' })
+    await held.end()
+    const task = async () => (await send(token, 'tasks/get', { taskId: result.taskId })).body.result
+    await expect.poll(async () => (await task()).status, { timeout: 20_000 }).toBe('completed')
+    expect((await task()).result.structuredContent).toMatchObject({ change_set })
+    expect(await rows(), name).toEqual(before)
+    const other = await world.newToken([{ base: 'shop', permission: 'admin' }])
+    expect((await send(other.token, 'tasks/get', { taskId: result.taskId })).body.error).toBeDefined()
+  }
+})
+
 test('what a webhook of a preview takes stays there, whoever made it; a change-set has none', async () => {
   const grants = WITH_POLICIES['proposes, and manages previews'] ?? []
   const { call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
@@ -138,8 +203,23 @@ test('a delivery to a webhook of production is the write of its sender, past wha
   expect(breaks).toMatchObject([{ code: 'duplicate_external_id' }])
 })
 
-function deliver(call: Call, base: string, hook: string) {
-  const body = { id: 'i1', title: 'delivered' }
+const META = 'io.modelcontextprotocol'
+function send(token: string, method: string, params: Body) {
+  const _meta = {
+    [`${META}/protocolVersion`]: '2026-07-28',
+    [`${META}/clientInfo`]: { name: 'test', version: '1.0.0' },
+    [`${META}/clientCapabilities`]: { extensions: { [`${META}/tasks`]: {} } },
+  }
+  const headers = {
+    'mcp-protocol-version': '2026-07-28',
+    'mcp-method': method,
+    'mcp-name': params['name'] ?? params['taskId'],
+  }
+  const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }
+  return world.as(token)('POST', '/mcp/shop', body, headers)
+}
+
+function deliver(call: Call, base: string, hook: string, body: object = { id: 'i1', title: 'delivered' }) {
   const signature = createHmac('sha256', KEY).update(JSON.stringify(body)).digest('hex')
   return call('POST', `/inbound/default/${base}/${hook}/ingest`, body, { 'x-sig': signature })
 }

@@ -193,6 +193,46 @@ describe('approvals', () => {
     expect(await stageOf('b')).toBe('open')
   })
 
+  test('are of nothing that is drafted, linked or discarded after them, in a plan from before either', async () => {
+    await rules({ approvals: 1 })
+    const resources = [{ kind: 'record', record_type: 'deal', id: 'a', fields: ['data.stage'] }]
+    const approve = async (more: object = {}) =>
+      succeed(
+        await review(tom.call, { verdict: 'approve', revision: (await state()).revision, ...more }),
+        201,
+      )
+    const refused = async (more: object = {}) =>
+      expectDetail(await promote(mara.call, more), 409, { code: 'needs_approval', received: 0 })
+    await approve({ resources })
+    // Another field of the record, and what was approved stays as it was.
+    await patch('a', { amount: 1_000_000 })
+    await refused({ resources })
+    succeed(await world.call('PUT', `/v1/${base}/relationship-types/about`, {}), 201)
+    const ends = { source_record_type: 'deal', source_id: 'a', target_record_type: 'deal', target_id: 'b' }
+    await approve()
+    succeed(await agent.call('POST', `/v1/${id}/relationships`, { rel_type: 'about', ...ends }), 201)
+    await refused()
+    await patch('b', { amount: 2 })
+    await approve()
+    const b = [{ kind: 'record', record_type: 'deal', id: 'b' }]
+    succeed(await agent.call('POST', `/v1/${id}/discard`, { resources: b }))
+    await refused()
+    await approve()
+    const planned = async (plan: string) =>
+      succeed(
+        await mara.call('POST', '/graphql', {
+          query: `mutation { promote(base: "${base}", from: "${id}", ${plan}) { plan { token } } }`,
+        }),
+      )
+    const { token } = (await planned('askFirst: true')).data.promote.plan
+    await patch('c', { amount: 3 })
+    const stale = async () => (await planned(`planToken: "${token}"`)).errors[0].extensions.details[0].code
+    expect(await stale()).toBe('needs_approval')
+    await approve()
+    expect(await stale()).toBe('plan_stale')
+    expect([await stageOf('a'), (await state()).status]).toEqual(['open', 'approved'])
+  })
+
   test('are passed by force of an admin alone, and the log says so', async () => {
     await rules({ approvals: 1 })
     expectDetail(await promote(mara.call, { force: true }), 409, { code: 'needs_approval' })
