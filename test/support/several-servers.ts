@@ -24,7 +24,7 @@ export async function openBalancer(): Promise<Balancer> {
   const targets: URL[] = []
   const children: ChildServer[] = []
   let turn = 0
-  const server = http.createServer((request, response) => {
+  const server = http.createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
     const target = targets[turn++ % targets.length]
     // The headers stay as they are: the address of the client is that of the balancer.
     const onward = http.request({

