@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose'
 import { DomainError } from '../foundation/errors.ts'
+import { isObject } from '../foundation/is-object.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { buckets } from '../http/rate-limit.ts'
 
@@ -84,14 +85,14 @@ export async function discoverKeys(issuer: string): Promise<JSONWebKeySet> {
   const jwksUri = await findKeys(issuer, signal)
   if (!URL.canParse(jwksUri) || new URL(jwksUri).origin !== origin)
     throw new Error(`The keys of the issuer are not at ${origin}`)
-  return (await fetchJson(jwksUri, signal)) as JSONWebKeySet
+  return (await fetchJson(jwksUri, signal)) as unknown as JSONWebKeySet
 }
 
 async function findKeys(issuer: string, signal: AbortSignal): Promise<string> {
   const faults: string[] = []
   for (const url of metadataOf(issuer)) {
     try {
-      const { issuer: named, jwks_uri: found } = (await fetchJson(url, signal)) as Record<string, unknown>
+      const { issuer: named, jwks_uri: found } = await fetchJson(url, signal)
       if (named !== issuer) faults.push(`${url} is the metadata of another issuer`)
       else if (typeof found !== 'string') faults.push(`${url} names no jwks_uri`)
       else return found
@@ -113,7 +114,7 @@ function metadataOf(issuer: string): readonly string[] {
   ]
 }
 
-export async function fetchJson(url: string, signal: AbortSignal): Promise<object> {
+export async function fetchJson(url: string, signal: AbortSignal): Promise<Record<string, unknown>> {
   const response = await fetch(url, { redirect: 'manual', signal, headers: { accept: 'application/json' } })
   if (response.status !== 200) {
     await response.body?.cancel()
@@ -123,13 +124,7 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<objec
 }
 
 /** @throws for an answer that is cut, too large, or no JSON object */
-export async function objectOf(response: Response, url: string): Promise<object> {
-  const value: unknown = JSON.parse(await boundedText(response, url))
-  if (typeof value !== 'object' || value === null) throw new Error(`${url} is not a JSON object`)
-  return value
-}
-
-async function boundedText({ body }: Response, url: string): Promise<string> {
+export async function objectOf({ body }: Response, url: string): Promise<Record<string, unknown>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of body ?? []) {
@@ -137,5 +132,7 @@ async function boundedText({ body }: Response, url: string): Promise<string> {
     if (bytes > LIMITS.issuerAnswerBytes) throw new Error(`the response of ${url} is too large`)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  if (!isObject(value)) throw new Error(`${url} is not a JSON object`)
+  return value
 }

@@ -1,6 +1,5 @@
 /** The views that hosts show in the chat (MCP Apps): pages that are built from `web/src/views`, and the tools that open them. */
 import { readFile } from 'node:fs/promises'
-import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { sealText, unsealText } from '../../graphql/context.ts'
 import { builtFile } from '../../http/explorer.ts'
@@ -118,5 +117,5 @@ export function inPlace(result: ToolResult, place: ViewPlace): ToolResult {
 /** What a view gets beside an answer, as `_meta` of the result. */
 export const detailsFor = (answer: object): { 'plinth/view'?: object } => {
   const details = DETAILS.get(answer)
-  return isObject(details) ? { 'plinth/view': details } : {}
+  return details ? { 'plinth/view': details } : {}
 }

@@ -46,36 +46,33 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
     const begunIn = (request: FastifyRequest) =>
       engine.unseal<Started & { to: string }>(STARTED.name, cookieIn(request, STARTED.name) ?? '')
 
-    const pagesOf = (pages: FastifyInstance, _options: unknown, done: () => void): void => {
-      pages.setErrorHandler((thrown, request, reply: FastifyReply) => {
-        const error = refusal(thrown, request, reply)
-        if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') limiter.fail(request.ip)
-        setCookie(reply, STARTED, '', 0, isSecure)
-        const { status } = FAILURES[error.code]
-        const back = begunIn(request)?.to ?? pageIn(request.query)
-        return sendPage(reply, notSignedInPage(error.message, back), undefined, status)
-      })
-      pages.get('/sign-in', { exposeHeadRoute: false }, async (request, reply) => {
-        const started = { state: secret(), nonce: secret(), verifier: secret() }
-        const to = pageIn(request.query)
-        const seconds = LIMITS.oauthPageSeconds
-        setCookie(reply, STARTED, engine.seal(STARTED.name, { ...started, to }, seconds), seconds, isSecure)
-        return reply.redirect(await people.start(originOf(request, publicUrl), started), 303)
-      })
-      pages.get(CALLBACK, { exposeHeadRoute: false }, async (request, reply) => {
-        const begun = begunIn(request)
-        if (begun === undefined) throw ended('This sign-in was not begun in this browser, or took too long.')
-        const { to, ...started } = begun
-        const sent = new URL(request.url, 'http://x').searchParams
-        const code = await people.finish(originOf(request, publicUrl), sent, started, request.id)
-        setCookie(reply, STARTED, '', 0, isSecure)
-        if (!to.startsWith(CONSENT.path)) return reply.redirect(`${to}#code=${code}`, 303)
-        setCookie(reply, CONSENT, code, LIMITS.signInCodeSeconds, isSecure)
-        return reply.redirect(to, 303)
-      })
-      done()
+    const onFailure = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
+      const error = refusal(thrown, request, reply)
+      if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') limiter.fail(request.ip)
+      setCookie(reply, STARTED, '', 0, isSecure)
+      const { status } = FAILURES[error.code]
+      const back = begunIn(request)?.to ?? pageIn(request.query)
+      return sendPage(reply, notSignedInPage(error.message, back), undefined, status)
     }
-    await app.register(pagesOf)
+    const page = { exposeHeadRoute: false, errorHandler: onFailure }
+    app.get('/sign-in', page, async (request, reply) => {
+      const started = { state: secret(), nonce: secret(), verifier: secret() }
+      const to = pageIn(request.query)
+      const seconds = LIMITS.oauthPageSeconds
+      setCookie(reply, STARTED, engine.seal(STARTED.name, { ...started, to }, seconds), seconds, isSecure)
+      return reply.redirect(await people.start(originOf(request, publicUrl), started), 303)
+    })
+    app.get(CALLBACK, page, async (request, reply) => {
+      const begun = begunIn(request)
+      if (begun === undefined) throw ended('This sign-in was not begun in this browser, or took too long.')
+      const { to, ...started } = begun
+      const sent = new URL(request.url, 'http://x').searchParams
+      const code = await people.finish(originOf(request, publicUrl), sent, started, request.id)
+      setCookie(reply, STARTED, '', 0, isSecure)
+      if (!to.startsWith(CONSENT.path)) return reply.redirect(`${to}#code=${code}`, 303)
+      setCookie(reply, CONSENT, code, LIMITS.signInCodeSeconds, isSecure)
+      return reply.redirect(to, 303)
+    })
   }
 }
 

@@ -26,29 +26,19 @@ export const ended = (message: string, cause?: unknown) =>
     details: [{ path: '', code: 'sign_in_refused', message: 'Sign in again.' }],
   })
 /** An answer that is cut says nothing of the person. */
-const whole = (answer: Response, url: string): Promise<Record<string, unknown>> =>
-  objectOf(answer, url).then(
-    (read) => read as Record<string, unknown>,
-    (error: unknown) => {
-      throw unreachable(error)
-    },
-  )
+const whole = (answer: Response, url: string) => objectOf(answer, url).catch(unreachable)
 
-const unreachable = (cause: unknown) =>
-  new DomainError('INTERNAL_ERROR', 'The identity provider is not reachable.', {
-    cause,
-    isUpstream: true,
-    retryAfterSeconds: LIMITS.issuerRetrySeconds,
-    details: [
-      { path: '', code: 'issuer_unreachable', message: 'Try again. A token of Plinth works meanwhile.' },
-    ],
+const unreachable = (cause: unknown): never => {
+  const message = 'Try again. A token of Plinth works meanwhile.'
+  throw new DomainError('INTERNAL_ERROR', 'The identity provider is not reachable.', {
+    ...{ cause, isUpstream: true, retryAfterSeconds: LIMITS.issuerRetrySeconds },
+    details: [{ path: '', code: 'issuer_unreachable', message }],
   })
+}
 
 const timeout = () => AbortSignal.timeout(LIMITS.issuerTimeoutMs)
-const reach = (url: string, init: RequestInit): Promise<Response> =>
-  fetch(url, { redirect: 'error', signal: timeout(), ...init }).catch((error: unknown) => {
-    throw unreachable(error)
-  })
+const reach = (url: string, init: RequestInit) =>
+  fetch(url, { redirect: 'error', signal: timeout(), ...init }).catch(unreachable)
 
 /** @param wanted claims that are asked for at the provider if the token of identity has none of them */
 export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string, wanted: readonly string[]) {
@@ -58,15 +48,17 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
     if (known && performance.now() - known.at < LIMITS.issuerKeysMs) return known.metadata
     try {
       const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-      const found = (await fetchJson(url, timeout())) as Metadata
+      const found = (await fetchJson(url, timeout())) as unknown as Metadata
       if (found.issuer !== issuer) throw new Error(`${url} is the metadata of another issuer`)
       known = { at: performance.now(), metadata: found }
       return found
     } catch (error) {
-      throw unreachable(error)
+      return unreachable(error)
     }
   }
-  const keys = keyRing(async () => (await fetchJson((await metadata()).jwks_uri, timeout())) as JSONWebKeySet)
+  const keys = keyRing(
+    async () => (await fetchJson((await metadata()).jwks_uri, timeout())) as unknown as JSONWebKeySet,
+  )
 
   const ask = async (form: Record<string, string>): Promise<Record<string, unknown>> => {
     const { token_endpoint: url, token_endpoint_auth_methods_supported: methods } = await metadata()
@@ -80,10 +72,10 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
     const headers = { accept: 'application/json', ...(!isPost && basic) }
     const answer = await reach(url, { method: 'POST', body, headers })
     if (answer.ok) return whole(answer, url)
-    const read = await whole(answer, url).catch(() => ({}) as Record<string, unknown>)
+    const read: Record<string, unknown> = await whole(answer, url).catch(() => ({}))
     if (read['error'] === 'invalid_grant')
       throw ended('The identity provider does not know this sign-in any more.')
-    throw unreachable(new Error(`${url} answers ${answer.status} ${String(read['error'])}`))
+    return unreachable(new Error(`${url} answers ${answer.status} ${String(read['error'])}`))
   }
 
   const verified = async (idToken: unknown, nonce: string | undefined): Promise<JWTPayload> => {
@@ -110,7 +102,7 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
     const headers = { authorization: `Bearer ${String(accessToken)}`, accept: 'application/json' }
     const answer = await reach(url, { headers })
     if (answer.status === 401) throw ended('The identity provider does not know this person any more.')
-    const more = answer.ok ? await whole(answer, url) : {}
+    const more: Claims = answer.ok ? await whole(answer, url) : {}
     return more['sub'] === own.sub ? { ...more, ...own } : own
   }
 

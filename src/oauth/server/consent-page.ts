@@ -148,9 +148,8 @@ export const consentPage = (
     base === ALL ? 'Everything in all bases that you may use' : 'Everything that you may use there'
   const reaches = [
     ...(hasTypes ? [radio('all', whole, true)] : []),
-    ...(types.length > 0 ? [radio('types', 'Only records of these types:', false)] : []),
     types.length > 0
-      ? `<div class="types">${types.map((each) => `<label class="one"><input type="checkbox" name="type:${escapeHtml(each.id)}"> ${escapeHtml(labelled(each))}</label>`).join('')}</div>`
+      ? `${radio('types', 'Only records of these types:', false)}<div class="types">${types.map((each) => `<label class="one"><input type="checkbox" name="type:${escapeHtml(each.id)}"> ${escapeHtml(labelled(each))}</label>`).join('')}</div>`
       : '',
     ...endpoints.map((each, n) =>
       radio(`endpoint:${each.id}`, `Only the endpoint ${labelled(each)}`, !hasTypes && n === 0),
@@ -160,15 +159,9 @@ export const consentPage = (
   const hours = END_HOURS.filter(
     ([each]) => endsAt === null || Date.now() + each * 3_600_000 < endsAt.getTime(),
   )
-  const ends = [
-    ...hours,
-    endsAt === null
-      ? (['never', 'Never, until somebody revokes it'] as const)
-      : ([
-          'own',
-          `With your own access, ${endsAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
-        ] as const),
-  ]
+  const own = `With your own access, ${endsAt?.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const last =
+    endsAt === null ? (['never', 'Never, until somebody revokes it'] as const) : (['own', own] as const)
   const isDefault = hours.some(([each]) => each === DEFAULT_HOURS)
   return html(
     'Allow a client',
@@ -179,7 +172,7 @@ export const consentPage = (
 <form method="post">${hidden('session', session)}${hidden('base', base)}${message(wrong)}
 <fieldset><legend>What may it reach?</legend>${reaches.join('')}</fieldset>
 <fieldset><label class="head" for="permission">What may it do there?</label><select id="permission" name="permission">${options(may.map((each) => [each, MAY[each] ?? each]))}</select></fieldset>
-<fieldset><label class="head" for="end">When does its access end?</label><select id="end" name="end">${options(ends, isDefault ? DEFAULT_HOURS : 'own')}</select></fieldset>
+<fieldset><label class="head" for="end">When does its access end?</label><select id="end" name="end">${options([...hours, last], isDefault ? DEFAULT_HOURS : 'own')}</select></fieldset>
 <p class="soft">It never gets more than you have. You can revoke it any time: it is in the list of tokens, under its name.</p>
 <div class="acts"><button class="main" name="decision" value="allow">Allow</button>${CANCEL}${hasOtherBases ? '<button class="link" name="decision" value="other" formnovalidate>Choose another base</button>' : ''}</div></form>`,
   )

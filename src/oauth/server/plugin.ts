@@ -77,12 +77,7 @@ export function authorizationServer({ people, engine, limiter, config: settings,
       })
     post('token', async (request) => {
       limiter.admit(request.ip)
-      const sent = formOf(request)
-      const client = {
-        clientId: required(sent, 'client_id'),
-        resource: resourceIn(sent, originIn(request))?.address,
-      }
-      const issued = await grantIn(sent, client, request.id)
+      const issued = await grantIn(formOf(request), request)
       if (!issued) {
         limiter.fail(request.ip)
         throw refused(
@@ -97,11 +92,10 @@ export function authorizationServer({ people, engine, limiter, config: settings,
         refresh_token: issued.refreshToken,
       }
     })
-    const grantIn = async (
-      sent: Parameters,
-      client: { clientId: string; resource: string | undefined },
-      id: string,
-    ) => {
+    const grantIn = async (sent: Parameters, request: FastifyRequest) => {
+      const { id } = request
+      const clientId = required(sent, 'client_id')
+      const client = { clientId, resource: resourceIn(sent, originIn(request))?.address }
       const kind = required(sent, 'grant_type')
       if (kind === 'refresh_token') {
         const refreshToken = required(sent, 'refresh_token')

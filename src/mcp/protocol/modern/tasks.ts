@@ -137,7 +137,7 @@ export function openTasks({ tools, tasks: tasksOf }: Provider) {
       if (!tasks) return run(params, params, serving)
       const work = new Work(ended)
       const done = run(params, params, serving, work)
-      const first = await within(done, LIMITS.taskAfterMs)
+      const first = await Promise.race([done, sleep(LIMITS.taskAfterMs, undefined, { ref: false })])
       if (first) return first
       const task = await tasks.open().catch((cause) => void serving.onInternal(cause))
       // Who has too many tasks waits for the result.
@@ -183,19 +183,6 @@ const responseTo = (done: Promise<object>, { exchange, onInternal }: Serving): P
       error: toProtocolFailure(thrown, exchange.session.context.scope.requestId, onInternal),
     }),
   )
-
-/** The result of a call, or undefined if it takes longer. */
-async function within(done: Promise<object>, ms: number): Promise<object | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined)
-  })
-  try {
-    return await Promise.race([done, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 /** Repeats a write of the end of a task while its server still counts as running it. */
 async function insist(write: () => Promise<unknown>, onInternal: (cause: unknown) => void) {
