@@ -1,6 +1,6 @@
 /** The view of what happened: each request or change, who made it, and its undo. */
 import { useState } from 'react'
-import type { Actor, Count, Step } from '../api/shapes.ts'
+import type { Change, Group, Json } from '../api/shapes.ts'
 import { ChangesInTable, changesOf } from '../parts/diff.tsx'
 import { Text } from '../parts/plain-text.tsx'
 import { Time } from '../parts/time.tsx'
@@ -9,18 +9,8 @@ import { type Shown, show } from './frame.tsx'
 import { placeOf } from './host.ts'
 import { words } from './words.ts'
 
-type Entry = {
-  seq?: number
-  request_id?: string
-  at?: string
-  actor?: Actor
-  operation?: string
-  record_type?: string | null
-  id?: string
-  title?: string
-  diff?: Step[]
-  by?: Count[]
-}
+/** A change, or a request with the counts of what it did. */
+type Entry = Partial<Change & Pick<Group, 'by'>>
 
 function Changes({ result, args }: Shown) {
   const rows = (Array.isArray(result.body['data']) ? result.body['data'] : []) as unknown as Entry[]
@@ -50,13 +40,8 @@ const named = ({ record_type, id }: Shown['args']): Entry => ({
   ...(typeof id === 'string' && { id }),
 })
 
-type RowProps = {
-  entry: Entry
-  base: Shown['args'][string]
-  /** The tool that takes it back; and whether that takes whole requests only. */
-  undo: string | undefined
-  isWhole: boolean
-}
+/** `undo` is the tool that takes it back, and `isWhole` whether that takes whole requests only. */
+type RowProps = { entry: Entry; base: Json | undefined; undo: string | undefined; isWhole: boolean }
 
 function Row({ entry, base, undo, isWhole }: RowProps) {
   const [said, setSaid] = useState<string>()
@@ -81,16 +66,12 @@ function Row({ entry, base, undo, isWhole }: RowProps) {
   )
 }
 
-function sentenceOf({ by, operation = '', record_type, id = '', title }: Entry): string {
+function sentenceOf({ by, operation = 'update', record_type, id = '', title }: Entry): string {
   const { operations } = words.changes
-  if (by)
-    return by
-      .map(
-        (each) =>
-          `${each.count} ${each.record_type ?? each.kind} ${operations[each.operation] ?? each.operation}`,
-      )
-      .join(', ')
-  return `${title ?? (record_type ? `${record_type}/${id}` : id)} ${operations[operation] ?? operation}`
+  const all = by?.map(
+    (each) => `${each.count} ${each.record_type ?? each.kind} ${operations[each.operation]}`,
+  )
+  return all?.join(', ') ?? `${title ?? (record_type ? `${record_type}/${id}` : id)} ${operations[operation]}`
 }
 
 show(Changes)

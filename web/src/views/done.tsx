@@ -1,6 +1,7 @@
 /** What was done, and its undo. */
 import { useState } from 'react'
 import type { Json } from '../api/shapes.ts'
+import { Button } from '../parts/button.tsx'
 import { Failure, useWork } from './frame.tsx'
 import { type Body, callTool, placeOf, type Result } from './host.ts'
 import { Elsewhere, Plan, planIn } from './plan.tsx'
@@ -47,23 +48,17 @@ type UndoProps = { tool: string; of: object; base: Json | undefined; onDone: (sa
 export function Undo({ tool, of, base, onDone }: UndoProps) {
   const { isBusy, failure, run } = useWork()
   const [planned, setPlanned] = useState<Result>()
+  const plan = () =>
+    run(async () => {
+      const result = await callTool(tool, { ...of, base_id: base })
+      if (result.error === undefined && planIn(result)) setPlanned(result)
+      return result.error ?? (planIn(result) ? undefined : words.changes.none)
+    })
   if (planned) return <Plan result={planned} onDone={(_, said) => onDone(said)} />
   return (
     <>
       {failure !== undefined && <Failure text={failure} />}
-      <button
-        type="button"
-        disabled={isBusy}
-        onClick={() =>
-          run(async () => {
-            const result = await callTool(tool, { ...of, base_id: base })
-            if (result.error === undefined && planIn(result)) setPlanned(result)
-            return result.error ?? (planIn(result) ? undefined : words.changes.none)
-          })
-        }
-      >
-        {words.changes.undo}
-      </button>
+      <Button label={words.changes.undo} disabled={isBusy} onClick={plan} />
     </>
   )
 }

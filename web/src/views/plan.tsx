@@ -1,21 +1,16 @@
 /** A plan or a proposal: what it changes field by field, and the person's decision. */
 import { useState } from 'react'
-import type { Json, Step } from '../api/shapes.ts'
-import { Chip, type Tone } from '../parts/chip.tsx'
+import type { Edit, Json } from '../api/shapes.ts'
+import { Button } from '../parts/button.tsx'
+import { Chip } from '../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../parts/diff.tsx'
 import { Text } from '../parts/plain-text.tsx'
+import { TONES } from '../parts/proposal.ts'
 import { Failure, useWork } from './frame.tsx'
 import { type Body, callTool, openLink, pageKey, type Result, tellModel } from './host.ts'
 import { words } from './words.ts'
 
-type Change = {
-  kind: string
-  id: string
-  op: string
-  title?: string | null
-  record_type?: string | null
-  diff?: Step[]
-}
+type Change = Omit<Edit, 'diff'> & Partial<Pick<Edit, 'diff'>> & { record_type?: string | null }
 type Choice = 'accept' | 'send_back' | 'decline'
 type Details = {
   changes?: { changes: Change[]; more: number }
@@ -23,7 +18,6 @@ type Details = {
   url?: string
   decision?: string
 }
-const TONES: Readonly<Record<string, Tone>> = { create: 'added', update: 'changed', delete: 'removed' }
 
 /** The plan in an answer, if it has one. */
 export const planIn = ({ body }: Result): Body | undefined =>
@@ -85,7 +79,7 @@ function ChangeCard({ change: { kind, id, op, title, record_type, diff = [] } }:
         <Text in="h2">{title ?? name}</Text>
         {title && <Text className="note">{name}</Text>}
         <span className="note">{kind.replaceAll('_', ' ')}</span>
-        <Chip tone={TONES[op] ?? 'quiet'}>{words.decide.states[op] ?? op}</Chip>
+        <Chip tone={TONES[op]}>{words.decide.states[op]}</Chip>
       </header>
       {op !== 'delete' && fields.length > 0 && <ChangesInTable changes={fields} />}
     </article>
@@ -107,14 +101,9 @@ function Counts({ plan }: { plan: Body }) {
         <p key={name}>
           {name.replaceAll('_', ' ')}: {Number(count)}
           {typeof types === 'object' && types !== null && (
-            <span className="note">
-              {' '}
-              <Text>
-                {Object.entries(types)
-                  .map(([type, n]) => `${type} ${String(n)}`)
-                  .join(', ')}
-              </Text>
-            </span>
+            <Text className="note">{` ${Object.entries(types)
+              .map((each) => each.join(' '))
+              .join(', ')}`}</Text>
           )}
         </p>
       ))}
@@ -154,11 +143,7 @@ export function Elsewhere({ url, text }: { url: string | undefined; text: string
   return (
     <footer>
       <p className="note">{text}</p>
-      {url !== undefined && (
-        <button type="button" onClick={() => openLink(url)}>
-          {words.decide.open}
-        </button>
-      )}
+      {url !== undefined && <Button label={words.decide.open} onClick={() => openLink(url)} />}
     </footer>
   )
 }
@@ -195,13 +180,13 @@ function Decide({ decision, isRequest, onDone }: DecideProps) {
           {words.decide.accept}
         </button>
         {isRequest && (
-          <button type="button" disabled={isBusy || note === ''} onClick={() => decide('send_back')}>
-            {words.decide.sendBack}
-          </button>
+          <Button
+            label={words.decide.sendBack}
+            disabled={isBusy || note === ''}
+            onClick={() => decide('send_back')}
+          />
         )}
-        <button type="button" disabled={isBusy} onClick={() => decide('decline')}>
-          {words.decide.decline}
-        </button>
+        <Button label={words.decide.decline} disabled={isBusy} onClick={() => decide('decline')} />
       </div>
     </footer>
   )

@@ -1,6 +1,7 @@
 /** The form of one record. What others changed meanwhile is not overwritten. */
 import { useState } from 'react'
 import type { Data, Json, Row } from '../api/shapes.ts'
+import { Button } from '../parts/button.tsx'
 import { Text } from '../parts/plain-text.tsx'
 import { fieldName } from '../parts/text.ts'
 import { Failure, useWork } from './frame.tsx'
@@ -51,11 +52,7 @@ export function RecordForm({ row, args, tool, onSaved, onBack }: FormProps) {
     })
   return (
     <section>
-      {onBack && (
-        <button type="button" className="quiet" onClick={onBack}>
-          ← {words.records.back}
-        </button>
-      )}
+      {onBack && <Button label={`← ${words.records.back}`} className="quiet" onClick={onBack} />}
       <Text in="h1">{row.title ?? row.id}</Text>
       {names.map((name, at) => {
         // As it was: a field that is typed in keeps its lines.

@@ -1,6 +1,7 @@
 /** The view of records: a table with a filter, and the form of one record. */
 import { useState } from 'react'
 import type { Row } from '../api/shapes.ts'
+import { Button } from '../parts/button.tsx'
 import { Text } from '../parts/plain-text.tsx'
 import { fieldName } from '../parts/text.ts'
 import { Value } from '../parts/value.tsx'
@@ -70,17 +71,18 @@ function Records({ result, args: sent }: Shown) {
             <tbody>
               {listed.rows.map((row) => (
                 <tr key={row.id} onClick={() => setOpen(row)}>
-                  {columns.slice(0, COLUMNS).map((name, at) => (
-                    <td key={name}>
-                      {at === 0 ? (
-                        <button type="button" className="cell" onClick={() => setOpen(row)}>
-                          <Value value={row.data[name]} most={60} />
-                        </button>
-                      ) : (
-                        <Value value={row.data[name]} most={60} />
-                      )}
-                    </td>
-                  ))}
+                  {columns.slice(0, COLUMNS).map((name, at) => {
+                    const value = <Value value={row.data[name]} most={60} />
+                    return (
+                      <td key={name}>
+                        {at === 0 ? (
+                          <Button label={value} className="cell" onClick={() => setOpen(row)} />
+                        ) : (
+                          value
+                        )}
+                      </td>
+                    )
+                  })}
                 </tr>
               ))}
             </tbody>
@@ -112,10 +114,7 @@ function Filter({ tool, args, columns, onListed }: FilterProps) {
       const own = { field: `data.${field}`, op: 'ilike', value: `%${by.replace(/[\\%_]/g, '\\$&')}%` }
       const both = filter === undefined ? own : { and: [filter, own] }
       const wanted = by === '' ? filter : both
-      const result = await callTool(tool, {
-        ...asked,
-        ...(wanted !== undefined && { filter: wanted }),
-      })
+      const result = await callTool(tool, { ...asked, ...(wanted !== undefined && { filter: wanted }) })
       if (result.error === undefined) onListed(listedIn(result.body))
       return result.error
     })
@@ -139,9 +138,7 @@ function Filter({ tool, args, columns, onListed }: FilterProps) {
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={({ key }) => key === 'Enter' && list(text)}
       />
-      <button type="button" disabled={isBusy} onClick={() => list(text)}>
-        {words.records.filter}
-      </button>
+      <Button label={words.records.filter} disabled={isBusy} onClick={() => list(text)} />
       {failure !== undefined && <Failure text={failure} />}
     </search>
   )

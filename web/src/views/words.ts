@@ -35,7 +35,7 @@ export const words = {
       decline: 'Declined. Nothing was changed.',
     },
     told: (choice: string, what: string) => `The person decided in the view: ${choice}. ${what}`,
-    states: { create: 'new', update: 'changed', delete: 'deleted' } as Readonly<Record<string, string>>,
+    states: { create: 'new', update: 'changed', delete: 'deleted' },
   },
   records: {
     count: (count: number, hasMore: boolean) => `${hasMore ? 'The first ' : ''}${counted(count, 'record')}`,
@@ -59,6 +59,6 @@ export const words = {
       cancel: 'cancelled',
       delete: 'deleted',
       restore: 'restored',
-    } as Readonly<Record<string, string>>,
+    },
   },
 }
