@@ -13,9 +13,11 @@ const AGAIN_MS = 60_000
 
 /**
  * After an upgrade of the server, the files of pages that are open are gone: such a page is loaded again, once. Not while the server is
- * away: the browser's own page would take the place of this one.
+ * away: the browser's own page would take the place of this one. And not where a person has typed what the address has not.
  */
 async function loadAgain(): Promise<void> {
+  const typed = [...document.querySelectorAll('[data-typed]:not([type=search])')]
+  if (typed.some((each) => each.checkVisibility())) return
   if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < AGAIN_MS) return
   const answer = await fetch('/healthz').catch(() => undefined)
   if (!answer?.ok) return
@@ -28,6 +30,10 @@ if (root) {
   void open()
   // The address with a code can also be entered in a tab that is open.
   addEventListener('hashchange', () => location.hash.startsWith('#code=') && void open())
+  addEventListener(
+    'input',
+    ({ target }) => target instanceof Element && target.setAttribute('data-typed', ''),
+  )
   addEventListener('vite:preloadError', () => void loadAgain())
   createRoot(root).render(
     <QueryClientProvider client={queryClient}>

@@ -106,6 +106,7 @@ export const words = {
     busy: (seconds: number) => `Too many requests. Try again in ${of(seconds, 'second')}.`,
     server: 'The server failed. Nothing was changed.',
     page: 'This page failed. Your data is as it was.',
+    part: 'This could not be opened. The page stays as it is until you load it again.',
     reload: 'Load it again',
     notFound: 'There is no such page.',
     toStart: 'To the start',

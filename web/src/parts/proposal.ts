@@ -1,6 +1,35 @@
 /** What a proposal changes, as the pages and the requests name it. */
-import type { ChangeSet, Edit } from '../api/shapes.ts'
+import type { Detail } from '../api/failure.ts'
+import { pathOf, send } from '../api/send.ts'
+import type { ChangeSet, Edit, Step } from '../api/shapes.ts'
 import { fieldName } from './text.ts'
+
+export type Sample = { id: string; path: string; message: string }
+export type Break = Detail & { count?: number; samples?: Sample[] }
+export type Conflict = {
+  kind: string
+  id: string
+  production: Step[]
+  preview: Step[]
+  /** Of a change-set: what is in conflict, `/ticket/t1/data/stage`. */
+  code?: string
+  path: string
+}
+export type Proposal = {
+  from: string
+  changes: Edit[]
+  conflicts: (Omit<Conflict, 'path'> & { path?: string })[]
+  breaks: Break[]
+  /** Of a change-set: what is looked at. */
+  revision?: number
+  kept?: { kind: string; id: string }[]
+  meta?: { warnings?: string[]; records_rewritten?: Record<string, number> }
+}
+/** The question what promoting a preview, or some of it, would do now. */
+export function proposalOf(base: string, asked: { from: string; resources?: readonly Named[] }) {
+  const path = pathOf([base, 'promote', 'proposal'])
+  return { queryKey: [path, asked], queryFn: () => send<Proposal>('POST', path, asked), enabled: true }
+}
 
 /** What a request names: a record by its type, all else by kind and id. */
 export type Named = { kind: string; record_type?: string; id: string }

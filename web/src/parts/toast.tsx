@@ -32,22 +32,23 @@ export function Toast() {
   const now = said.use()
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {now && (
-        <div className="toast">
-          <span>{now.text}</span>
-          {now.action && (
-            <Button
-              label={now.action.label}
-              onClick={() => {
-                const { onSelect } = now.action ?? { onSelect: () => undefined }
-                become(undefined)
-                onSelect()
-              }}
-            />
-          )}
-          <Button className="quiet" icon="close" aria-label={words.close} onClick={() => become(undefined)} />
-        </div>
-      )}
+      {now && <Word of={now} onClose={() => become(undefined)} />}
     </div>
   )
 }
+
+export const Word = ({ of: { text, action }, onClose }: { of: Said; onClose: () => void }) => (
+  <div className="toast">
+    <span>{text}</span>
+    {action && (
+      <Button
+        label={action.label}
+        onClick={() => {
+          onClose()
+          action.onSelect()
+        }}
+      />
+    )}
+    <Button className="quiet" icon="close" aria-label={words.close} onClick={onClose} />
+  </div>
+)

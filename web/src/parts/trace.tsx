@@ -1,5 +1,4 @@
 /** Steps of what caused a change or came of it, indented by how far each is. */
-
 import { to } from '../addresses.ts'
 import { pathOf, useRead } from '../api/queries.ts'
 import type { Actor, Operation } from '../api/shapes.ts'

@@ -1,9 +1,11 @@
 import { Component, type ReactNode } from 'react'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/failure.tsx'
+import { Word } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 
-type Props = { path: string; children: ReactNode }
+/** `onClose`: of what lies over a page, which stays as it is. */
+type Props = { path: string; onClose?: () => void; children: ReactNode }
 
 /** A page that fails says so, and leaves the frame around it. */
 export class Guard extends Component<Props, { hasFailed: boolean }> {
@@ -14,10 +16,16 @@ export class Guard extends Component<Props, { hasFailed: boolean }> {
   }
   override render() {
     if (!this.state.hasFailed) return this.props.children
-    return (
+    const again = { label: words.failures.reload, onSelect: () => location.reload() }
+    const { onClose } = this.props
+    return onClose ? (
+      <div className="toasts" role="alert">
+        <Word of={{ text: words.failures.part, action: again }} onClose={onClose} />
+      </div>
+    ) : (
       <main className="page">
         <Empty title={words.failures.page}>
-          <Button label={words.failures.reload} onClick={() => location.reload()} />
+          <Button label={again.label} onClick={again.onSelect} />
         </Empty>
       </main>
     )

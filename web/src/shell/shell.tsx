@@ -7,7 +7,6 @@ import { Jump } from '../parts/jump.tsx'
 import { TextLink } from '../parts/link.tsx'
 import { Text } from '../parts/plain-text.tsx'
 import { words } from '../words.ts'
-import { Guard } from './guard.tsx'
 import { Keys, usePageKeys } from './keys.tsx'
 import { Side } from './side.tsx'
 import { AskedUndo } from './undo.tsx'
@@ -37,9 +36,7 @@ export function Shell({ base, path, children }: Props) {
           {children}
         </div>
       </div>
-      <Guard path={path}>
-        <AskedUndo path={path} />
-      </Guard>
+      <AskedUndo path={path} />
       {panel === 'jump' && <Jump base={base} onClose={() => setPanel(undefined)} />}
       {panel === 'keys' && <Keys base={base} onClose={() => setPanel(undefined)} />}
     </LiveContext.Provider>

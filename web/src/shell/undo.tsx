@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect } from 'react'
 import { asked } from '../parts/undo/asked.ts'
+import { Guard } from './guard.tsx'
 
 const UndoDialog = lazy(() => import('../parts/undo/dialog.tsx'))
 const end = () => asked.set(undefined)
@@ -11,9 +12,11 @@ export function AskedUndo({ path }: { path: string }) {
   useEffect(() => end, [path])
   return (
     undo && (
-      <Suspense>
-        <UndoDialog {...undo} onClose={end} />
-      </Suspense>
+      <Guard path={path} onClose={end}>
+        <Suspense>
+          <UndoDialog {...undo} onClose={end} />
+        </Suspense>
+      </Guard>
     )
   )
 }

@@ -4,7 +4,6 @@ import { pathOf, useRead, useTypes } from '../../api/queries.ts'
 import type { Group, Page } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Text } from '../../parts/plain-text.tsx'
@@ -18,7 +17,7 @@ import { words } from '../../words.ts'
 import { foldedOf } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
-import { Subject } from './subject.tsx'
+import { Subjects } from './subject.tsx'
 import './activity.css'
 
 const MOST = 500
@@ -75,19 +74,7 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
             />
           </div>
         )}
-        <ul className="pairs">
-          {changes.data?.data.map((change) => (
-            <li key={change.seq}>
-              <Subject base={base} change={change} />
-              <span>
-                {change.operation !== 'update' && (
-                  <span className="note">{words.verbs[change.operation]} </span>
-                )}
-                <ChangesInLine changes={changesOf(change.diff)} />
-              </span>
-            </li>
-          ))}
-        </ul>
+        <Subjects base={base} changes={changes.data?.data ?? []} />
         {first && <Effects base={base} seq={first.seq} />}
       </main>
     </>

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { ChangedField, RecordType } from '../../api/shapes.ts'
-import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
+import { ChangesInLine } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -18,7 +18,7 @@ import { Author, type Props as AuthorProps } from './author.tsx'
 import type { Folded } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
-import { Subject } from './subject.tsx'
+import { Subjects } from './subject.tsx'
 
 type Props = Omit<AuthorProps, 'mayUndo'> & { types: readonly RecordType[] }
 
@@ -136,14 +136,7 @@ function Opened({ base, row }: { base: string; row: Folded }) {
   return (
     <div className="feed-open">
       {pendingOf(changes, 2)}
-      <ul className="pairs">
-        {changes.data?.data.map((change) => (
-          <li key={change.seq}>
-            <Subject base={base} change={change} />
-            <ChangesInLine changes={changesOf(change.diff)} most={3} />
-          </li>
-        ))}
-      </ul>
+      <Subjects base={base} changes={changes.data?.data ?? []} most={3} />
       <p className="meta chips">
         <LinkButton label={words.activity.all(group?.count ?? 0)} href={to.request(base, request)} />
         <code>{words.request(request.slice(0, 8))}</code>

@@ -1,5 +1,4 @@
 /** The tools that a token called, and what it tried and failed at. */
-
 import { CardItem } from '../../parts/card.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'

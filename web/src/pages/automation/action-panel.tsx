@@ -1,5 +1,4 @@
 /** An action: its steps, and its runs with what became of each. */
-
 import { CardItem } from '../../parts/card.tsx'
 import { Chip, toneOf } from '../../parts/chip.tsx'
 import { pendingOf } from '../../parts/failure.tsx'

@@ -68,15 +68,10 @@ export function useAutomation(base: string) {
       const hint = is.status?.disabled_reason
       return { kind: 'trigger', id, name: name ?? id, isOn, ...(hint && { hint }), is }
     }),
-    ...(inbound.data?.data ?? []).map(
-      (is): Automatic => ({
-        kind: 'inbound_webhook',
-        id: is.id,
-        name: is.name ?? is.id,
-        isOn: is.enabled,
-        is,
-      }),
-    ),
+    ...(inbound.data?.data ?? []).map((is): Automatic => {
+      const { id, name, enabled: isOn } = is
+      return { kind: 'inbound_webhook', id, name: name ?? id, isOn, is }
+    }),
     ...(actions.data?.data ?? []).map(
       (is): Automatic => ({ kind: 'action', id: is.id, name: is.name ?? is.id, isOn: true, is }),
     ),

@@ -1,5 +1,4 @@
 /** A source: what of another system it reads and writes. */
-
 import { to } from '../../addresses.ts'
 import { TextLink } from '../../parts/link.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'

@@ -1,14 +1,9 @@
 /** The previews of a base, and what they differ in from production. */
-import { useQueries } from '@tanstack/react-query'
-import { pathOf, useAsk, useBase, useRead } from '../../api/queries.ts'
-import { send } from '../../api/send.ts'
-import type { Base, Change, Edit, Page } from '../../api/shapes.ts'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { pathOf, useBase, useRead } from '../../api/queries.ts'
+import type { Base, Change, Page } from '../../api/shapes.ts'
+import { type Proposal, proposalOf } from '../../parts/proposal.ts'
 
-export type Proposal = {
-  changes: Edit[]
-  conflicts: unknown[]
-  breaks: { count?: number; message: string }[]
-}
 export type Preview = { is: Base; proposal: Proposal | undefined }
 
 /** Change-sets say how much they change; of the other previews it is asked, as the page of reviews does. */
@@ -21,14 +16,10 @@ export function useEnvironments(base: string) {
   })
   const previews = all.data?.data ?? []
   const proposals = useQueries({
-    queries: previews.map(({ id: from, change_set: set }) => {
-      const path = pathOf([production, 'promote', 'proposal'])
-      return {
-        queryKey: [path, { from }],
-        queryFn: () => send<Proposal>('POST', path, { from }),
-        enabled: !set,
-      }
-    }),
+    queries: previews.map(({ id: from, change_set: set }) => ({
+      ...proposalOf(production, { from }),
+      enabled: !set,
+    })),
   })
   return {
     ...all,
@@ -42,9 +33,8 @@ export function useEnvironments(base: string) {
 
 /** What a change-set changes, as the other previews say it; of one that ended nothing is asked. */
 export function useProposal(production: string, { is, proposal }: Preview): Proposal | undefined {
-  const path = pathOf([production, 'promote', 'proposal'])
   const enabled = proposal === undefined && (is.change_set?.closed_at ?? null) === null
-  return useAsk<Proposal>(path, { from: is.id }, { enabled }).data
+  return useQuery({ ...proposalOf(production, { from: is.id }), enabled }).data
 }
 
 /** Who made a preview: a change-set says it; of others the log does, if it still goes back so far. */

@@ -1,5 +1,4 @@
 /** What differs between two versions of a text, line by line. */
-
 import { CardItem } from '../../parts/card.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { visible } from '../../parts/text.ts'

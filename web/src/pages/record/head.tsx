@@ -1,5 +1,4 @@
 /** Below the title: states, where it comes from, who changed it last, and who works on it now. */
-
 import { to } from '../../addresses.ts'
 import { pathOf, useType, useWrite } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'

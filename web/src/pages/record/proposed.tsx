@@ -1,13 +1,13 @@
 /** What a change-set makes of the record and its links. It is decided here, or on its own page beside all else that it changes. */
+import { useQuery } from '@tanstack/react-query'
 import { to } from '../../addresses.ts'
-import { pathOf, useAsk } from '../../api/queries.ts'
 import type { ChangeSet, Data, Edit } from '../../api/shapes.ts'
 import { Chip } from '../../parts/chip.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
-import { fieldsOf, isAbout, isSmall, named, sizeOf, TONES } from '../../parts/proposal.ts'
+import { fieldsOf, isAbout, isSmall, named, proposalOf, sizeOf, TONES } from '../../parts/proposal.ts'
 import { OnRecord } from '../../parts/review/on-record.tsx'
 import { useRights } from '../../parts/review/rights.ts'
 import { useSaid } from '../../parts/review/said.ts'
@@ -18,11 +18,8 @@ type Props = { place: Place; related: ReturnType<typeof useRelated>; from: strin
 
 export function Proposed({ place, related, from, set }: Props) {
   const { base, type, id } = place
-  const resources = isSmall(set) ? undefined : [{ kind: 'record', record_type: type, id }]
-  const plan = useAsk<{ changes: Edit[]; revision?: number }>(pathOf([base, 'promote', 'proposal']), {
-    from,
-    ...(resources && { resources }),
-  })
+  const only = !isSmall(set) && { resources: [{ kind: 'record', record_type: type, id }] }
+  const plan = useQuery(proposalOf(base, { from, ...only }))
   const links = related.data?.data.map(({ relationship }) => relationship.id) ?? []
   const edits = (plan.data?.changes ?? [])
     .filter((edit) => isOf(place, edit) || links.includes(edit.id))

@@ -1,15 +1,14 @@
 /** What waits for a decision: requests for review, and previews that differ from production. */
 import { useQueries, useQuery } from '@tanstack/react-query'
-import type { Detail, Failure } from '../../api/failure.ts'
+import type { Failure } from '../../api/failure.ts'
 import { pathOf, useAsk, useRead } from '../../api/queries.ts'
 import { send } from '../../api/send.ts'
-import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row, Step } from '../../api/shapes.ts'
-import { isSmall, recordOf, sizeOf } from '../../parts/proposal.ts'
+import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row } from '../../api/shapes.ts'
+import { isSmall, type Proposal, proposalOf, recordOf, sizeOf } from '../../parts/proposal.ts'
 
 export type { Edit, Promotion, Secret } from '../../api/shapes.ts'
+export type { Break, Conflict, Proposal, Sample } from '../../parts/proposal.ts'
 
-export type Sample = { id: string; path: string; message: string }
-export type Break = Detail & { count?: number; samples?: Sample[] }
 export type MigrationStep = {
   op: 'cast' | 'default' | 'drop' | 'rename' | 'replace'
   field: string
@@ -20,25 +19,6 @@ export type MigrationStep = {
 }
 /** Steps that repair records, by record type. */
 export type Migration = Readonly<Record<string, readonly MigrationStep[]>>
-export type Conflict = {
-  kind: string
-  id: string
-  production: Step[]
-  preview: Step[]
-  /** Of a change-set: what is in conflict, `/ticket/t1/data/stage`. */
-  code?: string
-  path: string
-}
-export type Proposal = {
-  from: string
-  changes: Edit[]
-  conflicts: (Omit<Conflict, 'path'> & { path?: string })[]
-  breaks: Break[]
-  /** Of a change-set: what is looked at. */
-  revision?: number
-  kept?: { kind: string; id: string }[]
-  meta?: { warnings?: string[]; records_rewritten?: Record<string, number> }
-}
 export type Request = {
   id: string
   kind: string
@@ -143,15 +123,13 @@ export function useItems(base: string) {
 }
 
 /** What an item would do now: what was asked for, or all that the preview differs in. */
-function planOf(base: string, { request, from }: Item) {
-  const path = pathOf(request ? [base, 'review-requests', request.id] : [base, 'promote', 'proposal'])
+function planOf(base: string, { request, from = '' }: Item) {
+  if (!request) return proposalOf(base, { from })
+  const path = pathOf([base, 'review-requests', request.id])
   return {
     queryKey: [path, { from }],
-    queryFn: () =>
-      request
-        ? send<{ proposal: Proposal }>('GET', path).then(({ proposal }) => proposal)
-        : send<Proposal>('POST', path, { from }),
-    enabled: from !== undefined,
+    queryFn: () => send<{ proposal: Proposal }>('GET', path).then(({ proposal }) => proposal),
+    enabled: from !== '',
   }
 }
 
