@@ -1,6 +1,4 @@
 /** Views at an endpoint: which of its tools open one, what a view calls there, and the tool that only views call. */
-
-import { duringCall, endingWith, throughEndpoint } from '../../graphql/context.ts'
 import { addressOf } from '../protocol/address-session.ts'
 import type { ToolCall } from '../tool/tool.ts'
 import { beyondGrants } from '../tool/unknown-tool.ts'
@@ -40,13 +38,9 @@ const hasProposals = async (session: AtEndpoint): Promise<boolean> =>
 /** The tool that shows them, if the endpoint has one. */
 export async function resolveProposal(session: AtEndpoint, name: string): Promise<ToolCall | undefined> {
   if (name !== PROPOSAL || !session.hasViews || !(await hasProposals(session))) return undefined
-  const { base, endpoint, asking } = session
   return async (args, caller) => {
-    const calling = duringCall(
-      endingWith(asking, () => caller.ended.signal),
-      { ...caller.origin, tool: PROPOSAL, endpoint },
-    )
-    const context = await throughEndpoint(calling, base, endpoint, 'records')
+    const context = await duringTool(session, 'records', PROPOSAL, caller)
+    const { base } = session
     const place = { base, at: addressOf(session), context, hasResources: false, hasViews: true }
     return proposalTool.call(args, place, caller)
   }
@@ -98,7 +92,7 @@ export async function resolveForm(session: AtEndpoint, name: string): Promise<To
       ({ operation, recordType }) => operation === 'update' && recordType === args['record_type'],
     )
     if (!update) throw beyondGrants(UPDATE)
-    const context = await duringTool(session, update.definition.name, UPDATE, caller)
+    const context = await duringTool(session, { tool: update.definition.name }, UPDATE, caller)
     const { base } = session
     return form.call(args, { base, at: addressOf(session), context, hasResources: false }, caller)
   }

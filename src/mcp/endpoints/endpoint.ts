@@ -126,16 +126,16 @@ export async function resolveEndpointTool(
   const tool = meant === null ? undefined : (await endpointTools(base, endpoint, asking)).get(meant)
   if (!tool || meant === null || !isLeft(tool.definition, session)) throw await unknown(session, name)
   return async (args, caller) => {
-    const context = await duringTool(session, meant, logged ?? meant, caller)
+    const context = await duringTool(session, { tool: meant }, logged ?? meant, caller)
     const place = { base, at: addressOf(session), context, hasResources: resources, hasViews }
     return tool.call(args, place, caller)
   }
 }
 
-/** The context of a call of a tool of the endpoint: what the tool may read and write. */
+/** The context of a call at the endpoint: what the tool, or what serves its records, may read and write. */
 export function duringTool(
   { base, endpoint, asking }: AtEndpoint,
-  tool: string,
+  part: Parameters<typeof throughEndpoint>[3],
   logged: string,
   { ended, origin }: Caller,
 ): Promise<Context> {
@@ -143,7 +143,7 @@ export function duringTool(
     endingWith(asking, () => ended.signal),
     { ...origin, tool: logged, endpoint },
   )
-  return throughEndpoint(calling, base, endpoint, { tool })
+  return throughEndpoint(calling, base, endpoint, part)
 }
 
 const OF_A_TYPE =

@@ -1,6 +1,6 @@
 /** What a person can allow a client: bases, types and endpoints that the person sees, and permissions that the person has. */
 import type { Engine } from '../../engine/engine.ts'
-import { level, listed, PERMISSIONS } from '../../engine/storage/access/grants.ts'
+import { type Grant, level, listed, PERMISSIONS } from '../../engine/storage/access/grants.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
@@ -52,16 +52,18 @@ export async function basesFor(context: Context, { base }: Resource): Promise<re
   if (base !== null) return access.knows(base) ? [{ id: base, name: base }] : []
   const found = await seen(async () => (await listBases({ limit: LIMITS.pageMax }, context)).bases.data)
   // Grants on endpoints alone show no base in the list.
-  return withNamed(
-    found,
-    access.grants.flatMap((grant) => listed(grant.base)),
-  )
+  return withNamed(found, access.grants, 'base')
 }
 
 /** The list, and what grants name that it does not show. */
-function withNamed(found: readonly Named[], named: readonly string[]): readonly Named[] {
+function withNamed(
+  found: readonly Named[],
+  grants: readonly Grant[],
+  part: 'base' | 'endpoint',
+): readonly Named[] {
   const known = new Set([ALL, ...found.map(({ id }) => id)])
-  return [...found, ...[...new Set(named)].flatMap((id) => (known.has(id) ? [] : { id, name: id }))]
+  const named = new Set(grants.flatMap((grant) => listed(grant[part])))
+  return [...found, ...[...named].flatMap((id) => (known.has(id) ? [] : { id, name: id }))]
 }
 
 /** What can be allowed in the base, or of all bases; undefined if the person has nothing there. */
@@ -81,9 +83,6 @@ export async function choicesIn(
   const within = { base, limit: LIMITS.pageMax }
   const types = hasTypes ? await seen(async () => (await listTypes(within, context)).recordTypes.data) : []
   const found = await seen(async () => (await listEndpoints(within, context)).endpoints.data)
-  const endpoints = withNamed(
-    found,
-    own.flatMap((grant) => listed(grant.endpoint)),
-  ).filter(({ id }) => only === null || id === only)
+  const endpoints = withNamed(found, own, 'endpoint').filter(({ id }) => only === null || id === only)
   return { base, types, endpoints, hasTypes, permissions }
 }

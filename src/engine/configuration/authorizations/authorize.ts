@@ -1,11 +1,11 @@
 /** A person allows a client a part of the own rights: the client gets a code, once. */
 import { TokenBody } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { hashOf, newSecret } from '../../core/authentication/authenticate.ts'
-import { outside } from '../../core/authentication/may-manage.ts'
+import { outside, tokenRequired } from '../../core/authentication/may-manage.ts'
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import type { Scope } from '../../core/scope.ts'
 import { narrowGrants, type Reach } from '../../storage/access/narrow-grants.ts'
@@ -39,15 +39,11 @@ export async function grantorOf({ db, actor, session }: Scope): Promise<{ id: st
   const grantor =
     own && (await token.findUnique({ where: { id: own.signedInBy ?? own.id }, include: { person: true } }))
   if (!grantor)
-    throw new DomainError('FORBIDDEN', 'This token allows no clients.', {
-      details: [
-        {
-          path: '/token',
-          code: 'token_required',
-          message: 'Sign in with a token of your own. The token of a client allows no other client.',
-        },
-      ],
-    })
+    throw tokenRequired(
+      'This token allows no clients.',
+      'Sign in with a token of your own. The token of a client allows no other client.',
+      '/token',
+    )
   const { id, expiresAt, person } = grantor
   // The token of somebody who signed in at a provider is renewed as long as the provider says so.
   return { id, endsAt: person ? null : expiresAt }

@@ -42,7 +42,7 @@ const TAKE_DUE = statement(
    WHERE p.token_id = t.id AND p.checked_at < now() - make_interval(secs => ${LIMITS.personCheckSeconds}) AND (
      t.id = $1 OR t.id = (SELECT signed_in_by FROM plinth.token WHERE id = $1)
      OR t.id = (SELECT granted_by FROM plinth.oauth_authorization WHERE family_hash = $2))
-   RETURNING p.token_id, p.subject, p.refresh_token`,
+   RETURNING p.token_id AS "tokenId", p.subject, p.refresh_token AS "refreshToken"`,
 )
 const RETRY = statement(
   'retry_person',
@@ -93,14 +93,9 @@ export async function takeDue(
   { tokenId = '', refreshToken = '' }: { tokenId?: string; refreshToken?: string },
 ): Promise<Due | undefined> {
   const family = hashOf(familyOf(refreshToken))
-  const [row] = await scope.db.query<{ token_id: string; subject: string; refresh_token: string | null }>(
-    TAKE_DUE,
-    [tokenId, family],
-  )
-  if (!row) return undefined
-  const sealed = row.refresh_token
-  const opened = sealed === null ? undefined : scope.vault.open(placeOf(row.token_id), sealed)
-  return { tokenId: row.token_id, subject: row.subject, refreshToken: opened ?? null }
+  const [due] = await scope.db.query<Due>(TAKE_DUE, [tokenId, family])
+  if (due?.refreshToken == null) return due
+  return { ...due, refreshToken: scope.vault.open(placeOf(due.tokenId), due.refreshToken) ?? null }
 }
 
 /** What came of it: the identity now, that the provider knows the person no more, or that it could not be asked. */

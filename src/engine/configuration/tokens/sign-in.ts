@@ -1,8 +1,8 @@
 /** Signs a browser tab in with a one-time code, which is valid for a minute, and signs it out. */
 import type { ActorKind } from '../../../contract/shapes.ts'
-import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { hashOf, newSecret, newToken } from '../../core/authentication/authenticate.ts'
+import { tokenRequired } from '../../core/authentication/may-manage.ts'
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -121,7 +121,4 @@ export async function signOut(scope: Scope): Promise<boolean> {
 
 const SUFFIX = ' (browser)'
 
-const refused = (message: string) =>
-  new DomainError('FORBIDDEN', 'This token makes no sign-in codes.', {
-    details: [{ path: '', code: 'token_required', message }],
-  })
+const refused = (message: string) => tokenRequired('This token makes no sign-in codes.', message)

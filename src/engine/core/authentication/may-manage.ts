@@ -53,6 +53,10 @@ export function requireGrant(access: Access, grant: Grant): void {
 /** The bases that a grant names. */
 export const basesOf = ({ base }: Grant): readonly string[] => (typeof base === 'string' ? [base] : base)
 
+/** What only a token of Plinth, or one of the caller's own, does. */
+export const tokenRequired = (refused: string, message: string, path = '') =>
+  new DomainError('FORBIDDEN', refused, { details: [{ path, code: 'token_required', message }] })
+
 /** Error detail for a grant outside the caller's own grants. */
 export const outside = (path: string, message: string) =>
   new DomainError('FORBIDDEN', message, { details: [{ path, code: 'outside_own_grants', message }] })

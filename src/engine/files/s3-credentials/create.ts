@@ -3,7 +3,7 @@ import { check, inBody } from '../../../contract/validate.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
-import { outside } from '../../core/authentication/may-manage.ts'
+import { outside, tokenRequired } from '../../core/authentication/may-manage.ts'
 import { lockCreator } from '../../core/authentication/recheck-rights.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -64,9 +64,7 @@ export async function createS3Credential(
 }
 
 const needsToken = () =>
-  new DomainError('FORBIDDEN', 'An S3 credential belongs to an API token.', {
-    details: [{ path: '', code: 'token_required', message: 'Send the request with a token of Plinth.' }],
-  })
+  tokenRequired('An S3 credential belongs to an API token.', 'Send the request with a token of Plinth.')
 const outlives = (end: Date) =>
   outside(
     '/expires_in',
