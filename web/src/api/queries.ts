@@ -10,7 +10,7 @@ import {
 import { useMemo } from 'react'
 import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
-import type { Base, Delivery, Page, RecordType, ReviewRequest } from './shapes.ts'
+import type { Base, Change, Delivery, Page, RecordType, ReviewRequest } from './shapes.ts'
 
 /** Addresses of what is read, for pages that import nothing else of `send.ts`. */
 export { pathOf }
@@ -168,6 +168,12 @@ export function useRecordCounts(
     under: pathOf([base, 'records']),
   })
   return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
+}
+
+/** A change, with the values before it. */
+export function useChange(base: string, seq: number): Change | undefined {
+  const path = pathOf([base, 'changes'], { after: seq - 1, limit: 1, include: 'before', max_string: 300 })
+  return useRead<Page<Change>>(path).data?.data.find((change) => change.seq === seq)
 }
 
 /** What waits for a person: the newest, and how many there are. */

@@ -36,6 +36,12 @@ export function changesOf(diff: readonly Step[]): FieldChange[] {
   return [...found.values()]
 }
 
+/** What two states of data differ in. */
+export const differences = (before: Data, after: Data): FieldChange[] =>
+  [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((name) => JSON.stringify(own(before, name)) !== JSON.stringify(own(after, name)))
+    .map((name) => ({ name: fieldName(name), from: own(before, name), to: own(after, name) }))
+
 /** Steps on the items of a list are one change of it: what was taken, and what was added. */
 function itemsOf(so: FieldChange | undefined, { op, path, value, before }: Step): Sides | undefined {
   if (!/^\/data\/[^/]+\/(\d+|-)$/.test(path)) return undefined

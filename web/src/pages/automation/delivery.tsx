@@ -1,8 +1,8 @@
 /** A delivery in a line; opened, with what was sent, what was answered, and the change that it is of. */
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
-import { pathOf, useRead } from '../../api/queries.ts'
-import type { Change, Delivery, Page } from '../../api/shapes.ts'
+import { useChange } from '../../api/queries.ts'
+import type { Delivery } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Chip, type Tone } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
@@ -90,9 +90,8 @@ function Opened({ base, of }: { base: string; of: Delivery }) {
 
 /** The change that set it off. */
 function Cause({ base, seq }: { base: string; seq: number }) {
-  const path = pathOf([base, 'changes'], { after: seq - 1, limit: 1, include: 'before', max_string: 300 })
-  const [change] = useRead<Page<Change>>(path).data?.data ?? []
-  if (change?.seq !== seq) return null
+  const change = useChange(base, seq)
+  if (!change) return null
   return (
     <div className="delivery-cause">
       <p className="note">

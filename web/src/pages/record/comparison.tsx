@@ -1,11 +1,8 @@
 /** Two versions of the record, field by field. */
 import { Link } from 'wouter'
 import { changed as searchChanged } from '../../addresses.ts'
-import type { Json } from '../../api/shapes.ts'
-import { ChangesInTable, type FieldChange } from '../../parts/diff.tsx'
+import { ChangesInTable, differences } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
-import { own } from '../../parts/record-types.ts'
-import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { type Place, useVersion } from './load.ts'
 
@@ -33,10 +30,4 @@ export function Comparison({ place, one, other }: { place: Place; one: number; o
         ))}
     </section>
   )
-}
-
-function differences(before: Record<string, Json>, after: Record<string, Json>): FieldChange[] {
-  return [...new Set([...Object.keys(before), ...Object.keys(after)])]
-    .filter((name) => JSON.stringify(own(before, name)) !== JSON.stringify(own(after, name)))
-    .map((name) => ({ name: fieldName(name), from: own(before, name), to: own(after, name) }))
 }

@@ -11,7 +11,6 @@ import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
 import { RollBackOne } from '../../parts/promotions.tsx'
-import type { useParameters } from '../../parts/search.ts'
 import { Time } from '../../parts/time.tsx'
 import { ProposedBy, Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -27,11 +26,13 @@ type Props = {
   fired: readonly Delivery[]
   shown: number
   last: number
-  onChange: ReturnType<typeof useParameters>[1]
+  /** Shows a version, and what it differs in from another. */
+  onShow: (version: number, vs?: number) => void
 }
+type Panel = 'undo' | 'cause' | 'promotion'
 
-export function History({ place, history, fired, shown, last, onChange }: Props) {
-  const [open, setOpen] = useState<{ panel: 'undo' | 'cause' | 'promotion'; change: Change }>()
+export function History({ place, history, fired, shown, last, onShow }: Props) {
+  const [open, setOpen] = useState<{ panel: Panel; change: Change }>()
   const mayWrite = useMay(place.base, place.type, 'write')
   const changes = history.data?.data ?? []
   return (
@@ -46,12 +47,7 @@ export function History({ place, history, fired, shown, last, onChange }: Props)
               .map(({ version, actor }) => ({
                 label: `${words.record.compareWith} ${words.record.version(version).toLowerCase()}`,
                 note: actor.name,
-                onSelect: () =>
-                  onChange({
-                    vs: String(version),
-                    v: shown === last ? undefined : String(shown),
-                    edit: undefined,
-                  }),
+                onSelect: () => onShow(shown, version),
               }))}
           />
         )}
@@ -66,13 +62,9 @@ export function History({ place, history, fired, shown, last, onChange }: Props)
             isFirst={at === 0}
             isShown={change.version === shown && shown !== last}
             mayWrite={mayWrite}
-            onUndo={() => setOpen({ panel: 'undo', change })}
-            onCause={() => setOpen({ panel: 'cause', change })}
-            onRollBack={() => setOpen({ panel: 'promotion', change })}
+            onOpen={(panel) => setOpen({ panel, change })}
             {...(change.version > 1 &&
-              change.operation !== 'restore' && {
-                onBefore: () => onChange({ v: String(change.version - 1), vs: undefined, edit: undefined }),
-              })}
+              change.operation !== 'restore' && { onBefore: () => onShow(change.version - 1) })}
           />
         ))}
       </ol>
@@ -105,23 +97,11 @@ type EntryProps = {
   isFirst: boolean
   isShown: boolean
   mayWrite: boolean
-  onUndo: () => void
-  onCause: () => void
-  onRollBack: () => void
+  onOpen: (panel: Panel) => void
   onBefore?: () => void
 }
 
-function Entry({
-  change,
-  fired,
-  isFirst,
-  isShown,
-  mayWrite,
-  onUndo,
-  onCause,
-  onRollBack,
-  onBefore,
-}: EntryProps) {
+function Entry({ change, fired, isFirst, isShown, mayWrite, onOpen, onBefore }: EntryProps) {
   const [isWhole, setWhole] = useState(false)
   const { actor, call, at, operation, proposed, version } = change
   const fields = operation === 'delete' || operation === 'cancel' ? [] : changesOf(change.diff)
@@ -165,13 +145,13 @@ function Entry({
             data-key={isFirst ? 'u' : undefined}
             disabled={!mayWrite}
             title={mayWrite ? undefined : words.mayNotWrite}
-            onClick={onUndo}
+            onClick={() => onOpen('undo')}
           />
           {proposed && mayWrite && (
-            <Button className="quiet" label={words.review.rollBack} onClick={onRollBack} />
+            <Button className="quiet" label={words.review.rollBack} onClick={() => onOpen('promotion')} />
           )}
           {onBefore && <Button className="quiet" label={words.record.asBefore} onClick={onBefore} />}
-          <Button className="quiet" label={words.record.cause} onClick={onCause} />
+          <Button className="quiet" label={words.record.cause} onClick={() => onOpen('cause')} />
         </div>
       </li>
     </>

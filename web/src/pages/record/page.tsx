@@ -45,6 +45,12 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
   const last = history.data?.data[0]?.version ?? now.data?.version ?? 0
   const isPast = version !== undefined && version < last
   const row = isPast ? then.data : now.data
+  const show = (shown: number, against?: number) =>
+    change({
+      v: shown === last ? undefined : String(shown),
+      vs: against === undefined ? undefined : String(against),
+      edit: undefined,
+    })
   const edit = () => change({ edit: 'yes', v: undefined, vs: undefined })
   useVersionKeys(version ?? last, last, change)
   const list = to.records(base, type)
@@ -68,12 +74,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
             label: words.record.version(each.version),
             note: each.actor.name,
             isOn: each.version === (version ?? last),
-            onSelect: () =>
-              change({
-                v: each.version === last ? undefined : String(each.version),
-                vs: undefined,
-                edit: undefined,
-              }),
+            onSelect: () => show(each.version),
           }))}
         />
         {row && <CopyAs texts={copiesOf(place, row)} />}
@@ -106,10 +107,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
               {isPast && (
                 <p className="amber chips past">
                   {words.record.past(version)}
-                  <Button
-                    label={words.record.toNow}
-                    onClick={() => change({ v: undefined, vs: undefined })}
-                  />
+                  <Button label={words.record.toNow} onClick={() => show(last)} />
                 </p>
               )}
               {vs !== undefined ? (
@@ -172,7 +170,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
             fired={fired.data?.data ?? []}
             shown={version ?? last}
             last={last}
-            onChange={change}
+            onShow={show}
           />
         )}
       </div>

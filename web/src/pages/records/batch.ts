@@ -26,6 +26,12 @@ export type Operation = {
   expected_version?: number
 }
 
+/** An operation on a row as it is shown. */
+export const operationOn = (
+  { id, record_type, version }: Linked,
+  of: Pick<Operation, 'type' | 'data'>,
+): Operation => ({ ...of, record_type, id, expected_version: version })
+
 /** `done` says what was done, with the way back. */
 export function useBatch(base: string, operations: readonly Operation[], done: string, onDone: () => void) {
   const [request] = useState(newKey)

@@ -5,7 +5,7 @@ import { Failure } from '../../parts/failure.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { titleOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
-import { type ActProps, countOf, useBatch } from './batch.ts'
+import { type ActProps, countOf, operationOn, useBatch } from './batch.ts'
 
 const NAMED = 6
 
@@ -13,12 +13,7 @@ export function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
   const days = useBase(base).data?.settings.trash_days
   const batch = useBatch(
     base,
-    rows.map(({ id, version }) => ({
-      type: 'delete_record',
-      record_type: type.id,
-      id,
-      expected_version: version,
-    })),
+    rows.map((row) => operationOn(row, { type: 'delete_record' })),
     words.records.deletedDone(countOf(type, rows.length)),
     onDone,
   )

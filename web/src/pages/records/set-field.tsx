@@ -8,7 +8,7 @@ import { fieldsOf, own, stateField } from '../../parts/record-types.ts'
 import { Select } from '../../parts/select.tsx'
 import { fieldName } from '../../parts/text.ts'
 import { words } from '../../words.ts'
-import { type ActProps, countOf, useBatch } from './batch.ts'
+import { type ActProps, countOf, operationOn, useBatch } from './batch.ts'
 
 export function SetField({ base, type, rows, onClose, onDone }: ActProps) {
   const fields = fieldsOf(type)
@@ -21,13 +21,7 @@ export function SetField({ base, type, rows, onClose, onDone }: ActProps) {
   const batch = useBatch(
     base,
     isAsked
-      ? concerned.map(({ id, version }) => ({
-          type: 'patch_record',
-          record_type: type.id,
-          id,
-          data: { [name]: value ?? null },
-          expected_version: version,
-        }))
+      ? concerned.map((row) => operationOn(row, { type: 'patch_record', data: { [name]: value ?? null } }))
       : [],
     words.records.set(countOf(type, concerned.length), fieldName(name)),
     onDone,

@@ -4,15 +4,14 @@ import { pathOf, useAsk } from '../../api/queries.ts'
 import type { Data, Page, Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { ChangesInLine } from '../../parts/diff.tsx'
+import { ChangesInLine, differences } from '../../parts/diff.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { patchOf } from '../../parts/form.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { own, titleOf } from '../../parts/record-types.ts'
-import { fieldName } from '../../parts/text.ts'
+import { titleOf } from '../../parts/record-types.ts'
 import { HOUR, startOfDay } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
-import { type ActProps, countOf, useBatch } from './batch.ts'
+import { type ActProps, countOf, operationOn, useBatch } from './batch.ts'
 
 const SHOWN = 20
 /** The form that a field of a time takes, in the time of the reader. */
@@ -40,13 +39,7 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
   const absent = rows.filter(({ id }) => then.data && !was.has(id)).length
   const batch = useBatch(
     base,
-    plans.map(({ row, patch }) => ({
-      type: 'patch_record',
-      record_type: type.id,
-      id: row.id,
-      data: patch,
-      expected_version: row.version,
-    })),
+    plans.map(({ row, patch }) => operationOn(row, { type: 'patch_record', data: patch })),
     words.records.wentBack(countOf(type, plans.length)),
     onDone,
   )
@@ -75,13 +68,7 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
           {plans.slice(0, SHOWN).map(({ row, patch }) => (
             <li key={row.id}>
               <Text>{titleOf(row, type)}</Text>
-              <ChangesInLine
-                changes={Object.entries(patch).map(([name, to]) => ({
-                  name: fieldName(name),
-                  from: own(row.data, name),
-                  to,
-                }))}
-              />
+              <ChangesInLine changes={differences(row.data, { ...row.data, ...patch })} />
             </li>
           ))}
           {plans.length === 0 && <li className="note">{words.records.nothingSince}</li>}

@@ -1,7 +1,7 @@
 /** The parts of an undo plan: numbers, fields, what stays, what was sent. */
 import { type ReactNode, useMemo } from 'react'
-import { pathOf, useRead } from '../../api/queries.ts'
-import type { Change as LogChange, Page, RecordType } from '../../api/shapes.ts'
+import { pathOf, useChange, useRead } from '../../api/queries.ts'
+import type { Page, RecordType } from '../../api/shapes.ts'
 import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
 import { words } from '../../words.ts'
 import { ChangesInLine, changesOf, isEmpty } from '../diff.tsx'
@@ -126,10 +126,7 @@ export function Left({ base, plan: { skipped, also }, types, children }: LeftPro
 
 /** The change that is in the way: who, when, and what. */
 function After({ base, seq }: { base: string; seq: number }) {
-  const { data } = useRead<Page<LogChange>>(
-    pathOf([base, 'changes'], { after: seq - 1, limit: 1, include: 'before', max_string: 120 }),
-  )
-  const [change] = data?.data ?? []
+  const change = useChange(base, seq)
   if (!change) return null
   return (
     <span className="note after">
