@@ -160,8 +160,7 @@ async function copyFile(place: Place, name: string, path: string) {
   const found = await lstat(path).catch(unlessGone(undefined))
   if (!found) return undefined
   try {
-    const { sha256, size, stored } = await packFile(place, name, path, found.size)
-    return { size, stored, sha256 }
+    return await packFile(place, name, path, found.size)
   } catch (error) {
     return unlessGone(undefined)((error as Error).cause ?? error)
   }

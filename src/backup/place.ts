@@ -11,7 +11,7 @@ import { openBlobStore } from '../engine/storage/blobs/open.ts'
 import { openBucket } from '../engine/storage/blobs/s3-objects.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
-type PlacedFile = { name: string; size: number; modifiedAt: Date }
+type PlacedFile = { name: string; modifiedAt: Date }
 
 export type Place = {
   readonly url: string
@@ -99,8 +99,8 @@ async function* filesIn(root: string, folder: string): AsyncIterable<PlacedFile>
       yield* filesIn(root, path)
       continue
     }
-    const { size, mtime } = await stat(path)
-    yield { name: relative(root, path).replaceAll('\\', '/'), size, modifiedAt: mtime }
+    const { mtime } = await stat(path)
+    yield { name: relative(root, path).replaceAll('\\', '/'), modifiedAt: mtime }
   }
 }
 

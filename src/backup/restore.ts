@@ -1,7 +1,7 @@
 /** Makes a data directory of a backup: files, WAL up to a moment, contents. What it holds sends nothing until it may. */
 import { createWriteStream } from 'node:fs'
-import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import type { BlobStore } from '../engine/storage/blobs/blob-store.ts'
@@ -113,7 +113,6 @@ function inside(path: string): string {
 }
 
 async function unpack(place: Place, name: string, path: string, sha256?: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const source = await openPacked(place, name, sha256)
   await pipeline(source, createWriteStream(path, { mode: 0o600 })).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOSPC' ? error : damaged(name)(error)
@@ -202,6 +201,5 @@ async function restoreKeys(place: Place, id: string, dataDir: string): Promise<v
   for (const name of KEYS) {
     if (!(await place.has(`${id}/keys/${name}`))) continue
     await writeFile(join(dataDir, name), await text(await place.read(`${id}/keys/${name}`)), { mode: 0o600 })
-    await chmod(join(dataDir, name), 0o600)
   }
 }

@@ -122,10 +122,11 @@ export class WalArchive {
   async #move(): Promise<void> {
     const { spool, place } = this.#from
     for (const file of (await readdir(spool)).filter((name) => ARCHIVED.test(name)).sort()) {
+      const isHistory = file.endsWith('.history')
       // PostgreSQL archives a segment again after a crash between its copy and its note of that.
-      if (this.#moved === undefined || file > this.#moved || file.endsWith('.history'))
-        await packFile(place, storedName(this.#line, file), join(spool, file))
-      if (!file.endsWith('.history') && (this.#moved === undefined || file > this.#moved)) this.#moved = file
+      const isNew = this.#moved === undefined || file > this.#moved
+      if (isNew || isHistory) await packFile(place, storedName(this.#line, file), join(spool, file))
+      if (isNew && !isHistory) this.#moved = file
       await rm(join(spool, file))
     }
     for (const file of await readdir(spool)) if (file.endsWith('.backup')) await rm(join(spool, file))

@@ -21,13 +21,7 @@ type FileHead = Extract<FileLine, { id: string }>
 type FileVersion = Extract<FileLine, { file_id: string }>
 
 export class LineChecks {
-  readonly counts: Record<string, number> = {
-    records: 0,
-    relationships: 0,
-    files: 0,
-    attachments: 0,
-    changes: 0,
-  }
+  readonly counts = { records: 0, relationships: 0, files: 0, attachments: 0, changes: 0 }
   readonly names = new Map<string, object>()
   readonly causes = new Set<number>()
   readonly #config: Snapshot
@@ -81,9 +75,15 @@ export class LineChecks {
     }
   }
 
-  /** Ends a member. */
+  /** Ends a member, or a file in it. @throws VALIDATION_ERROR if the file lacks its version */
   close(): void {
-    this.#endFile()
+    if (this.#file && !this.#file.isFound)
+      throw notAnExport(
+        `/${this.#member}`,
+        'missing_version',
+        `The file "${this.#file.path}" lacks its version.`,
+      )
+    this.#file = undefined
   }
 
   /** @throws VALIDATION_ERROR for a content that no line names, or names with another size */
@@ -101,7 +101,7 @@ export class LineChecks {
   #record(line: RecordLine, at: string): void {
     this.#next(line.id, at)
     this.#requireValid(line, at)
-    this.#count('records')
+    this.counts.records++
   }
 
   #link(line: LinkLine, at: string): void {
@@ -118,16 +118,16 @@ export class LineChecks {
           'The relationship type does not allow this record type.',
         )
     this.#requireValid(line, at)
-    this.#count('relationships')
+    this.counts.relationships++
   }
 
   #fileHead(line: FileHead, at: string): void {
-    this.#endFile()
+    this.close()
     this.#next(line.id, at)
     if (!this.#definition && line.deleted_at === null)
       throw notAnExport(at, 'unknown_type', 'The configuration of the file has no such file type.')
     this.#file = { ...line, isFound: false, lastVersion: 0 }
-    this.#count('files')
+    this.counts.files++
   }
 
   #version(line: FileVersion, at: string): void {
@@ -142,20 +142,10 @@ export class LineChecks {
     file.isFound = true
   }
 
-  #endFile(): void {
-    if (this.#file && !this.#file.isFound)
-      throw notAnExport(
-        `/${this.#member}`,
-        'missing_version',
-        `The file "${this.#file.path}" lacks its version.`,
-      )
-    this.#file = undefined
-  }
-
   #attachment(line: AttachmentLine, at: string): void {
     this.#next(line.id, at)
     this.#name(line.sha256, line.size, at)
-    this.#count('attachments')
+    this.counts.attachments++
   }
 
   #change(line: ChangeLine, at: string): void {
@@ -166,7 +156,7 @@ export class LineChecks {
       const { portableId, graphqlName } = line.data
       this.names.set(line.id, { portableId, graphqlName })
     }
-    this.#count('changes')
+    this.counts.changes++
   }
 
   #next(key: string | number, at: string): void {
@@ -177,10 +167,6 @@ export class LineChecks {
         key === this.#lastKey ? 'An id is there twice.' : 'The lines are not in the order of an export.',
       )
     this.#lastKey = key
-  }
-
-  #count(what: string): void {
-    this.counts[what] = (this.counts[what] ?? 0) + 1
   }
 
   /** What was not valid at its source may stay so, as after a change of the schema. */

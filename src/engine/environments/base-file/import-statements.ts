@@ -37,8 +37,7 @@ export const CONFIGURATION_AS_LOGGED = KINDS.map(({ name }) =>
 )
 export const BASE_AS_EXPORTED = statement(
   'set_exported_base',
-  `UPDATE plinth.base SET version = greatest(version, $2::int) + 1, created_at = $3::timestamptz, updated_at = now() WHERE id = $1
-   RETURNING version`,
+  `UPDATE plinth.base SET version = greatest(version, $2::int) + 1, created_at = $3::timestamptz, updated_at = now() WHERE id = $1`,
 )
 export const HISTORY_FROM = statement(
   'set_history_from',
@@ -48,15 +47,13 @@ export const HISTORY_FROM = statement(
 /** Files `$3` of the type `$2`, then versions of them. */
 export const IMPORT_FILES = statement(
   'import_files',
-  `WITH w AS (
-     INSERT INTO plinth.file (base_id, id, file_type, path, version, content_sha256, size, content_type, metadata, label, created_at,
-       updated_at, deleted_at)
-     SELECT $1, i.id, $2, i.path, i.version, i.content_sha256, i.size, i.content_type, i.metadata, i.label, i.created_at, i.updated_at,
-       i.deleted_at
-     FROM json_to_recordset($3::json) AS i (id text, path text, version int, content_sha256 text, size bigint, content_type text,
-       metadata json, label text, created_at timestamptz, updated_at timestamptz, deleted_at timestamptz)
-     WHERE i.id IS NOT NULL RETURNING 1)
-   SELECT count(*)::int AS count FROM w`,
+  `INSERT INTO plinth.file (base_id, id, file_type, path, version, content_sha256, size, content_type, metadata, label, created_at,
+     updated_at, deleted_at)
+   SELECT $1, i.id, $2, i.path, i.version, i.content_sha256, i.size, i.content_type, i.metadata, i.label, i.created_at, i.updated_at,
+     i.deleted_at
+   FROM json_to_recordset($3::json) AS i (id text, path text, version int, content_sha256 text, size bigint, content_type text,
+     metadata json, label text, created_at timestamptz, updated_at timestamptz, deleted_at timestamptz)
+   WHERE i.id IS NOT NULL`,
 )
 export const IMPORT_FILE_VERSIONS = statement(
   'import_file_versions',
