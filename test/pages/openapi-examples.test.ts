@@ -107,7 +107,7 @@ async function asked(): Promise<string> {
   succeed(await world.call('PUT', '/v1/crm--dev/record-types/prospect', {}), 201)
   const id = await idOf('reviewRequests.create')
   // Nobody decides what they asked for themselves.
-  await world.database.query('UPDATE plinth.review_request SET token_id = NULL')
+  await world.database.query('UPDATE plinth.review_request SET token_id = NULL, own_token = NULL')
   return id
 }
 const delivered = () =>

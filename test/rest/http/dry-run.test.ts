@@ -58,7 +58,9 @@ beforeAll(async () => {
   succeed(await world.call('PUT', '/v1/crm--kept/seeds/filled', filled), 201)
   succeed(await world.call('POST', '/v1/crm/review-requests', { from: 'crm--kept' }), 201)
   // Nobody decides what they asked for themselves.
-  await world.database.query("UPDATE plinth.review_request SET id = 'asked', token_id = NULL")
+  await world.database.query(
+    "UPDATE plinth.review_request SET id = 'asked', token_id = NULL, own_token = NULL",
+  )
   succeed(await world.call('POST', `${at}/a/attachments`, { filename: 'note', content: 'x' }), 201)
   await world.database.query('UPDATE plinth.attachment SET id = $1', [ATTACHMENT])
   const key = { permission: 'read', expires_in: 600 }
