@@ -96,6 +96,7 @@ inBrowser(
     const visitor = new Visitor(page)
     await visitor.click('link', 'Hand over to night')
     await visitor.sees('<b>Proposed</b>')
+    expect(await page.getByText(from.replace('desk--', '')).count(), 'the name that the server made').toBe(0)
     // A word on a field of one record, by keyboard alone, and one on the whole, which sends it back.
     const card = page.getByRole('article', { name: three.data.subject })
     await card.getByRole('button', { name: 'Say something' }).press('Enter')

@@ -7,6 +7,7 @@ const of = (count: number, one: string, many = `${one}s`) =>
 
 const kindNames: Readonly<Record<string, string>> = {
   record_type: 'record type',
+  relationship: 'link',
   relationship_type: 'kind of link',
   file_type: 'file type',
   inbound_webhook: 'inbound webhook',
@@ -301,7 +302,12 @@ export const words = {
     noneHint:
       'Agents try changes of how records are stored in a preview. What they propose to promote is here.',
     open: 'Review',
-    asks: (isAsked: boolean) => (isAsked ? 'proposes to promote the preview' : 'changed the preview'),
+    asks: ({ request, set }: { request?: object; set?: object }) =>
+      set
+        ? 'proposes changes of records'
+        : request
+          ? 'proposes to promote the preview'
+          : 'changed the preview',
     asksYou: 'asks for a decision',
     toProduction: 'to production',
     changes: (count: number) => of(count, 'change'),
@@ -316,6 +322,7 @@ export const words = {
       update: (kind: string, name: string) => `Change the ${kind} ${name}`,
       delete: (kind: string, name: string) => `Delete the ${kind} ${name}`,
       promote: (preview: string) => `Promote “${preview}”`,
+      records: (count: number) => of(count, 'change of records', 'changes of records'),
     },
     kindNames,
     kinds: {
@@ -450,9 +457,9 @@ export const words = {
     secrets: 'Secrets of what is new',
     secretsHint: 'They are shown this once. The systems that call, or are called, need them.',
     said: {
-      accept: (name: string) => `“${name}” is promoted.`,
-      send_back: (name: string) => `“${name}” was sent back.`,
-      decline: (name: string) => `“${name}” was declined.`,
+      accept: (what = 'It') => `${what} is promoted.`,
+      send_back: (what = 'It') => `${what} was sent back.`,
+      decline: (what = 'It') => `${what} was declined.`,
       back: (name: string) => `“${name}” is rolled back.`,
     },
     lately: 'Promoted lately',

@@ -39,8 +39,7 @@ export const keyOf = ({ kind, id }: Pick<Edit, 'kind' | 'id'>): string => `${kin
 /** Whether something is said of an edit. */
 export const isAbout = (edit: Edit, resources: readonly Named[] | null): boolean =>
   resources?.some(
-    ({ kind, record_type: type, id }) =>
-      keyOf({ kind, id: type === undefined ? id : `${type}/${id}` }) === keyOf(edit),
+    ({ kind, record_type: type, id }) => kind === edit.kind && edit.id === (type ? `${type}/${id}` : id),
   ) ?? false
 
 export const isOfRecords = ({ kind }: { kind: string }): boolean =>

@@ -27,8 +27,7 @@ export function Proposed({ place, related, from, set }: Props) {
   const said = useSaid(from, true).data?.data ?? []
   // Who asked for a decision does not decide.
   const asked = set.status === 'submitted' && { request: {} }
-  const by = { name: set.created_by_name }
-  const { mayReview, maySay } = useRights(base, { from, set, by, ...asked }, edits)
+  const rights = useRights(base, { from, set, by: { name: set.created_by_name }, ...asked }, edits)
   return (
     <li>
       <span className="note">
@@ -48,14 +47,14 @@ export function Proposed({ place, related, from, set }: Props) {
       {!isSmall(set) && <span className="note">{words.record.large(sizeOf(set))}</span>}
       <OnRecord
         of={{
-          ...{ base, from, revision: plan.data?.revision, mayReview },
-          maySay: maySay && edits.length > 0,
+          ...{ base, from, revision: plan.data?.revision, mayReview: rights.mayReview },
+          maySay: rights.maySay && edits.length > 0,
           onRenew: () => void plan.refetch(),
         }}
         resources={edits.map(named)}
         fields={edits.flatMap((edit) => (edit.kind === 'record' ? fieldsOf(edit) : []))}
         said={said.filter((each) => edits.some((edit) => isAbout(edit, each.resources)))}
-        label={mayReview ? words.record.decide : words.review.saySomething}
+        label={rights.mayReview ? words.record.decide : words.review.saySomething}
       >
         <LinkButton href={to.review(base, from, { first: `${type}/${id}` })} label={words.review.open} />
       </OnRecord>

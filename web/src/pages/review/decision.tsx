@@ -13,7 +13,7 @@ import { Refused } from '../../parts/review/refused.tsx'
 import type { Rights } from '../../parts/review/rights.ts'
 import type { Said, Verdict } from '../../parts/review/said.ts'
 import { say } from '../../parts/toast.tsx'
-import { words } from '../../words.ts'
+import { quoted, words } from '../../words.ts'
 import { Approvals } from './approvals.tsx'
 import { type Choices, partOf, undecided } from './choices.ts'
 import { Deciders } from './deciders.tsx'
@@ -61,7 +61,7 @@ export function Decision(props: Props) {
   const done = (decision: 'accept' | 'send_back' | 'decline', promotion: Partial<Promotion>) => {
     const id = decision === 'accept' && item.from !== undefined ? promotion.id : undefined
     const onSelect = () => navigate(`${to.review(base)}?rollback=${id}`)
-    const text = words.review.said[decision](shortName(item.from ?? item.id))
+    const text = words.review.said[decision](set ? undefined : quoted(shortName(item.from ?? item.id)))
     say(text, id ? { label: words.review.rollBack, onSelect } : undefined)
     if (promotion.secrets?.length) setSecrets(promotion.secrets)
     else leave()

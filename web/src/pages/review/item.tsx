@@ -55,7 +55,7 @@ export default function ItemPage({ place: { base, id = '' } }: PageProps) {
       <Bar
         trail={[
           [words.nav.review, to.review(base)],
-          [item?.request?.title ?? words.review.titles.promote(shortName(item?.from ?? id))],
+          [item?.request?.title ?? (item ? titleOf(item, undefined, []) : shortName(id))],
         ]}
       >
         {beside.length > 1 && (
@@ -121,8 +121,8 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
           <span className="meta">
             {item.by && <Text>{item.by.name}</Text>}{' '}
-            {item.from === undefined ? words.review.asksYou : words.review.asks(item.request !== undefined)}{' '}
-            {item.from !== undefined && (
+            {item.from === undefined ? words.review.asksYou : words.review.asks(item)}{' '}
+            {item.from !== undefined && !item.set && (
               <>
                 <Text in="strong">{shortName(item.from)}</Text> {item.request && words.review.toProduction}
               </>

@@ -90,8 +90,8 @@ function Waiting({ base, item, proposal, types }: RowProps) {
           <Text in="strong">{titleOf(item, proposal, types)}</Text>
         </Link>
         <p className="meta">
-          {item.by && <Text>{item.by.name}</Text>} {words.review.asks(item.request !== undefined)}{' '}
-          <Text>{item.from === undefined ? item.id : shortName(item.from)}</Text>
+          {item.by && <Text>{item.by.name}</Text>} {words.review.asks(item)}{' '}
+          {!item.set && <Text>{item.from === undefined ? item.id : shortName(item.from)}</Text>}
           {item.at !== null && (
             <>
               {' · '}

@@ -1,7 +1,7 @@
 /** What a proposal is called, in the words of the page: names of agents stand in their own places. */
 import type { RecordType } from '../../api/shapes.ts'
 import { kindName, shortName } from '../../parts/previews.ts'
-import { isOfRecords } from '../../parts/proposal.ts'
+import { sizeOf } from '../../parts/proposal.ts'
 import { counted, nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
 import type { Edit, Item, Proposal } from './load.ts'
@@ -22,7 +22,7 @@ export function nameOfEdit(
 export function titleOf(item: Item, proposal: Proposal | undefined, types: readonly RecordType[]): string {
   if (item.from === undefined) return item.request?.title ?? item.id
   const changes = proposal?.changes ?? []
-  if (item.request && changes.some(isOfRecords)) return item.request.title
+  if (item.set) return item.request?.title ?? item.set.title ?? words.review.titles.records(sizeOf(item.set))
   const changed = changes.find(({ kind, op }) => kind === 'record_type' && op === 'update')
   if (changed) return words.review.titles.changed(nameOfEdit(changed, types).toLowerCase())
   const [only] = changes
