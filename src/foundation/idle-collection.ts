@@ -14,8 +14,11 @@ const IDLE_UTILIZATION = 0.05
 const WORTH_BYTES = 32 * 1024 * 1024
 /** Consecutive idle checks before freed pages are returned: that collection takes three times as long. */
 const CHECKS_BEFORE_RELEASE = 3
-/** Minimum growth of the process, since pages were last returned, that makes another return worth its pause. */
+/** Event loop utilization below which nobody waits for an answer. */
+const REST_UTILIZATION = 0.01
+/** Minimum growth of the process, since pages were last returned, that makes another return worth its pause: idle, and at rest. */
 const WORTH_RELEASING_BYTES = 96 * 1024 * 1024
+const WORTH_RELEASING_AT_REST_BYTES = 24 * 1024 * 1024
 
 /** How far the old generation grows, in percent of what lives in it, until it is collected. V8 would let it grow to four times. */
 const GROWTH_PERCENT = 40
@@ -47,7 +50,8 @@ export function collectWhenIdle(checkMs = CHECK_MS): () => void {
     const before = loop
     loop = performance.eventLoopUtilization()
     if (isCollecting) return
-    const isIdle = performance.eventLoopUtilization(loop, before).utilization <= IDLE_UTILIZATION
+    const { utilization } = performance.eventLoopUtilization(loop, before)
+    const isIdle = utilization <= IDLE_UTILIZATION
     idleChecks = isIdle ? idleChecks + 1 : 0
     if (!isIdle) return
     const used = process.memoryUsage().heapUsed
@@ -55,7 +59,8 @@ export function collectWhenIdle(checkMs = CHECK_MS): () => void {
     heapFloor = Math.min(heapFloor, used)
     if (idleChecks < CHECKS_BEFORE_RELEASE) return
     const resident = process.memoryUsage.rss()
-    if (resident - processFloor < WORTH_RELEASING_BYTES) {
+    const worth = utilization <= REST_UTILIZATION ? WORTH_RELEASING_AT_REST_BYTES : WORTH_RELEASING_BYTES
+    if (resident - processFloor < worth) {
       processFloor = Math.min(processFloor, resident)
       return
     }
