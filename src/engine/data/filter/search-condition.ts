@@ -31,12 +31,11 @@ export function searchOver<C extends string>(
     const { field, trusted } = condition
     const visible = visiblePart(condition, type)
     const index = textIndexOf(condition, type)
-    const text = () =>
-      visible ? visibleValues(visible, parameters) : searchedValue(field, operandOf, parameters)
+    const value = () => searchedValue(field, operandOf, parameters)
     const { matches, score } = compileSearch({
       words: wordsOf(condition),
-      text,
-      sized: isWhole(field) ? text : null,
+      text: () => (visible ? visibleValues(visible, parameters) : value()),
+      sized: isWhole(field) ? () => (visible ? visibleOnly(visible, parameters) : value()) : null,
       parameters,
       index: index && !('fields' in index) ? { ...index, baseParam: parameters.add(baseId) } : null,
     })
@@ -95,6 +94,10 @@ const visiblePart = (
 /** The values of the visible properties of `data`. */
 const visibleValues = (visible: readonly string[], parameters: Parameters): string =>
   `jsonb_build_array(${visible.map((name) => valueAt([name], parameters)).join(', ')})`
+
+/** `data` with its visible properties only, as a record has it that has no others. */
+const visibleOnly = (visible: readonly string[], parameters: Parameters): string =>
+  `(SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(r.data) WHERE key = ANY (${parameters.add(visible)}::text[]))`
 
 /** The jsonb value to search, including all nested strings. */
 function searchedValue<C extends string>(
