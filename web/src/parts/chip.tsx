@@ -18,6 +18,9 @@ const TONES: Readonly<Record<Exclude<Tone, 'quiet'>, RegExp>> = {
   added: /^(done|won|sent|ok|approved|succeeded|paid|healthy|resolved)$/i,
 }
 
+/** The tints of what is done to something. */
+export const EDITED = { create: 'added', update: 'changed', delete: 'removed' } as const
+
 /** The tint of a state whose word is common; the others are quiet. */
 export const toneOf = (word: string): Tone => {
   const found = Object.entries(TONES).find(([, pattern]) => pattern.test(word))

@@ -64,8 +64,6 @@ export function fieldsOf({ op, diff }: Edit): [path: string, name: string][] {
   return [...new Set(paths)].map((path) => [path, fieldName(path)])
 }
 
-export const TONES = { create: 'added', update: 'changed', delete: 'removed' } as const
-
 export const sizeOf = ({ counts }: ChangeSet) => counts.create + counts.update + counts.delete
 
 /** Whether the page of something else reads all of it: of one with more, a list shows how many there are. */

@@ -2,10 +2,9 @@
 import { useState } from 'react'
 import type { Edit, Json } from '../api/shapes.ts'
 import { Button } from '../parts/button.tsx'
-import { Chip } from '../parts/chip.tsx'
+import { Chip, EDITED } from '../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../parts/diff.tsx'
 import { Text } from '../parts/plain-text.tsx'
-import { TONES } from '../parts/proposal.ts'
 import { Failure, useWork } from './frame.tsx'
 import { type Body, callTool, openLink, pageKey, type Result, tellModel } from './host.ts'
 import { words } from './words.ts'
@@ -79,7 +78,7 @@ function ChangeCard({ change: { kind, id, op, title, record_type, diff = [] } }:
         <Text in="h2">{title ?? name}</Text>
         {title && <Text className="note">{name}</Text>}
         <span className="note">{kind.replaceAll('_', ' ')}</span>
-        <Chip tone={TONES[op]}>{words.decide.states[op]}</Chip>
+        <Chip tone={EDITED[op]}>{words.decide.states[op]}</Chip>
       </header>
       {op !== 'delete' && fields.length > 0 && <ChangesInTable changes={fields} />}
     </article>

@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { to } from '../../addresses.ts'
 import type { ChangeSet, Data, Edit } from '../../api/shapes.ts'
-import { Chip } from '../../parts/chip.tsx'
+import { Chip, EDITED } from '../../parts/chip.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
-import { fieldsOf, isAbout, isSmall, named, proposalOf, sizeOf, TONES } from '../../parts/proposal.ts'
+import { fieldsOf, isAbout, isSmall, named, proposalOf, sizeOf } from '../../parts/proposal.ts'
 import { OnRecord } from '../../parts/review/on-record.tsx'
 import { useRights } from '../../parts/review/rights.ts'
 import { useSaid } from '../../parts/review/said.ts'
@@ -40,7 +40,7 @@ export function Proposed({ place, related, from, set }: Props) {
       {edits.map(({ kind, id: of, op, title, diff }) => (
         <span key={of}>
           {kind !== 'record' && <Text>{title ?? of}</Text>}{' '}
-          {op !== 'update' && <Chip tone={TONES[op]}>{words.review.states[op]}</Chip>}
+          {op !== 'update' && <Chip tone={EDITED[op]}>{words.review.states[op]}</Chip>}
           {op === 'update' && <ChangesInLine changes={changesOf(diff)} />}
         </span>
       ))}

@@ -3,11 +3,11 @@ import { useId } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Data, Json, RecordType, Row } from '../../api/shapes.ts'
-import { Chip } from '../../parts/chip.tsx'
+import { Chip, EDITED } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { fieldsOf, keyOf, named, recordOf, TONES } from '../../parts/proposal.ts'
+import { fieldsOf, keyOf, named, recordOf } from '../../parts/proposal.ts'
 import { nameOf, titleOf } from '../../parts/record-types.ts'
 import { OnRecord, type Sending } from '../../parts/review/on-record.tsx'
 import type { Said } from '../../parts/review/said.ts'
@@ -55,7 +55,7 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
         <span className="meta">
           {isRecord ? nameOf(definition, type).toLowerCase() : words.review.kindNames['relationship']}
         </span>
-        <Chip tone={TONES[op]}>
+        <Chip tone={EDITED[op]}>
           {op === 'update' ? words.review.changes(diff.length) : words.review.states[op]}
         </Chip>
         {isMoved && <Chip tone="changed">{words.review.moved}</Chip>}

@@ -2,12 +2,11 @@
 import type { ReactNode } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
 import type { Page, RecordType } from '../../api/shapes.ts'
-import { Chip } from '../../parts/chip.tsx'
+import { Chip, EDITED } from '../../parts/chip.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
-import { TONES } from '../../parts/proposal.ts'
 import { fieldRows, otherSteps, sidesOf } from '../../parts/schema.ts'
 import { SchemaChange } from '../../parts/schema-change.tsx'
 import { words } from '../../words.ts'
@@ -41,7 +40,7 @@ export function ResourceChange({ base, edit, types, children }: Props) {
         <Icon name={ICONS[kind] ?? 'more'} />
         <Text in="h2">{nameOfEdit(edit, types)}</Text>
         <span className="meta">{words.review.kinds[op](kindName(kind))}</span>
-        <Chip tone={TONES[op]}>
+        <Chip tone={EDITED[op]}>
           {op === 'update' ? words.review.changes(rows.length + settings.length) : words.review.states[op]}
         </Chip>
         {children}
