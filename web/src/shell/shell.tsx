@@ -1,15 +1,16 @@
 /** The frame of all pages of a base: the side bar, or the bar below on phones, the jump and the keys. */
 import { useQueryClient } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useState } from 'react'
+import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react'
 import { stale } from '../api/queries.ts'
 import { type Live, useLive } from '../api/stream.ts'
 import { Jump } from '../parts/jump.tsx'
 import { TextLink } from '../parts/link.tsx'
 import { Text } from '../parts/plain-text.tsx'
+import { asked } from '../parts/undo/asked.ts'
 import { words } from '../words.ts'
+import { Guard } from './guard.tsx'
 import { Keys, usePageKeys } from './keys.tsx'
 import { Side } from './side.tsx'
-import { AskedUndo } from './undo.tsx'
 
 const LiveContext = createContext<Live & { onToggle?: () => void }>({ state: 'paused' })
 
@@ -77,5 +78,24 @@ export function Bar({ trail, children }: { trail: Trail; children?: ReactNode })
       </button>
       {children}
     </header>
+  )
+}
+
+const UndoDialog = lazy(() => import('../parts/undo/dialog.tsx'))
+const end = () => asked.set(undefined)
+
+/** The undo that was asked for. It ends with the page. */
+function AskedUndo({ path }: { path: string }) {
+  const undo = asked.use()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another path is another page
+  useEffect(() => end, [path])
+  return (
+    undo && (
+      <Guard path={path} onClose={end}>
+        <Suspense>
+          <UndoDialog {...undo} onClose={end} />
+        </Suspense>
+      </Guard>
+    )
   )
 }

@@ -1,19 +1,21 @@
 /** Activity: what happened, who did it, and the way back. */
 import type { PageProps } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
+import type { Kind } from '../../api/session.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Button, More } from '../../parts/button.tsx'
+import { Chart, Legend, type Series } from '../../parts/chart.tsx'
 import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { useParameters } from '../../parts/search.ts'
-import { longDay, useNow, zone } from '../../parts/time.tsx'
+import { whole } from '../../parts/text.ts'
+import { clock, day, HOUR, longDay, useNow, zone } from '../../parts/time.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { words } from '../../words.ts'
-import { Bars } from './bars.tsx'
 import { Filters, Range } from './filters.tsx'
 import { type Folded, fold, type Part, partOf } from './fold.ts'
-import { DAY, useFeed, useIsReady } from './load.ts'
+import { type Bar, DAY, type Unit, useBars, useFeed, useIsReady } from './load.ts'
 import { Rail } from './rail.tsx'
 import { Row } from './row.tsx'
 import './activity.css'
@@ -108,3 +110,54 @@ const Nothing = ({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void
     {isFiltered && <Button label={words.activity.showAll} onClick={onAll} />}
   </Empty>
 )
+
+const KINDS = ['agent', 'program', 'person'] as const
+const MOST_BARS = 400
+
+/** How much happened, by minute, hour or day, and by agents, programs and people. */
+function Bars({ base, since }: { base: string; since: string }) {
+  const { unit, from, bars } = useBars(base, since)
+  if (!bars) return null
+  const times = timesFrom(Date.parse(from), unit)
+  const labels = times.map((at) => (unit === 'day' ? day : clock).format(at))
+  const series = KINDS.map(
+    (kind): Series => ({
+      name: words.activity.only[kind],
+      tone: `tone-${kind}`,
+      values: times.map((at, index) =>
+        requestsIn(bars, kind, at, times[index + 1] ?? Number.POSITIVE_INFINITY),
+      ),
+    }),
+  )
+  const sum = (of: 'requests' | 'changes') => bars.reduce((total, each) => total + each[of], 0)
+  return (
+    <section className="card bars">
+      <header>
+        <span>
+          <strong>{whole.format(sum('requests'))}</strong> {words.activity.ofRequestsWord},{' '}
+          <strong>{whole.format(sum('changes'))}</strong> {words.activity.ofChangesWord}
+        </span>
+        <Legend series={series} />
+      </header>
+      <Chart labels={labels} series={series} title={words.activity.chart} height={72} />
+    </section>
+  )
+}
+
+function timesFrom(from: number, unit: Unit): number[] {
+  const at = new Date(from)
+  if (unit === 'day') at.setHours(0, 0, 0, 0)
+  else if (unit === 'hour') at.setMinutes(0, 0, 0)
+  const times: number[] = []
+  while (at.getTime() <= Date.now() && times.length < MOST_BARS) {
+    times.push(at.getTime())
+    if (unit === 'day') at.setDate(at.getDate() + 1)
+    else at.setTime(at.getTime() + (unit === 'hour' ? HOUR : 60_000))
+  }
+  return times
+}
+
+const requestsIn = (bars: readonly Bar[], kind: Kind, from: number, until: number) =>
+  bars
+    .filter((bar) => bar.kind === kind && Date.parse(bar.at) >= from && Date.parse(bar.at) < until)
+    .reduce((sum, { requests }) => sum + requests, 0)

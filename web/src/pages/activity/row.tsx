@@ -1,6 +1,7 @@
 /** A row of the feed. It opens in place: the first records, then all of them, and what the request set off. */
 import { useState } from 'react'
 import { Link } from 'wouter'
+import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import type { ChangedField, RecordType } from '../../api/shapes.ts'
 import { ChangesInLine } from '../../parts/diff.tsx'
@@ -8,13 +9,14 @@ import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { LinkButton } from '../../parts/link.tsx'
+import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import type { Change as ChangeSearch } from '../../parts/search.ts'
 import { fieldName, visible, whole } from '../../parts/text.ts'
-import { Time } from '../../parts/time.tsx'
+import { HOUR, startOfDay, Time } from '../../parts/time.tsx'
 import { askUndo, type Undo } from '../../parts/undo/asked.ts'
-import { ProposedBy, Shape, Who } from '../../parts/who.tsx'
+import { DoneSince, ProposedBy, Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { Author, type Props as AuthorProps } from './author.tsx'
 import type { Folded } from './fold.ts'
 import { useChangesOf } from './load.ts'
 import { Sentence } from './sentence.tsx'
@@ -144,5 +146,48 @@ function Opened({ base, row }: { base: string; row: Folded }) {
         {row.groups.length > 1 && <span>{words.activity.ofRequests(whole.format(row.groups.length))}</span>}
       </p>
     </div>
+  )
+}
+
+type AuthorProps = {
+  base: string
+  row: Folded
+  mayUndo: boolean
+  onFilter: ChangeSearch
+}
+
+/** The name of an author opens what there is about it. */
+function Author({ base, row, mayUndo, onFilter }: AuthorProps) {
+  const { actor } = row.groups[0] ?? {}
+  if (!actor) return null
+  const { name, kind, token_id: token } = actor
+  const today = startOfDay(Date.now())
+  const moments: [string, number][] = [
+    [words.undo.sinceHour, Date.now() - HOUR],
+    [words.undo.sinceNoon, today + 12 * HOUR],
+    [words.undo.sinceMidnight, today],
+  ]
+  const undoSince = (at: number) => {
+    const about = <DoneSince name={name} kind={kind} at={at} />
+    askUndo({ base, of: { actor: token ?? name, since: new Date(at).toISOString() }, about })
+  }
+  return (
+    <Menu
+      className="author"
+      label={<Text>{name}</Text>}
+      name={name}
+      items={[
+        ...moments
+          .filter(([, at]) => mayUndo && at < Date.now())
+          .map(([label, at]) => ({ label, onSelect: () => undoSince(at) })),
+        {
+          label: words.activity.onlyThis(visible(name)),
+          onSelect: () => onFilter({ who: name, kind: undefined }),
+        },
+        ...(token === null
+          ? []
+          : [{ label: words.activity.usage, onSelect: () => navigate(to.agents(base, token)) }]),
+      ]}
+    />
   )
 }

@@ -1,17 +1,18 @@
 /** An endpoint as a model reads it: its tools, what they cost in tokens, and its bounds in words. */
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
-import type { Selection, Token } from '../../api/shapes.ts'
+import type { RecordType, Selection, Token } from '../../api/shapes.ts'
 import { CardItem } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
+import { filterWords, isFilter } from '../../parts/filter-words.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { whole } from '../../parts/text.ts'
+import { nameOf, plural, pluralOf } from '../../parts/record-types.ts'
+import { fieldName, whole } from '../../parts/text.ts'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { boundsOf } from './bounds.ts'
 import { holders } from './endpoints.tsx'
 import { type Tool, useEndpoints, useResolved } from './load.ts'
 
@@ -124,3 +125,20 @@ const ToolItem = ({ tool: { name, description, tokens, input_schema: input } }: 
     </details>
   </li>
 )
+
+/** What a selection of tools lets its callers see and do, in sentences. */
+function boundsOf(selection: Selection, type: RecordType | undefined): string[] {
+  const { record_type: id, operations, fields, filter, write_filter: written, defaults = {} } = selection
+  const name = (type ? pluralOf(type) : plural(nameOf(type, id))).toLowerCase()
+  const known = Object.keys(type?.json_schema.properties ?? {})
+  const shown = fields?.map((field) => field.replace(/^data\./, ''))
+  const hidden = shown ? known.filter((each) => !shown.includes(each)).map(fieldName) : []
+  const text = words.agents.bound
+  return [
+    text.does(operations.map((each) => text.operations[each] ?? each).join(', '), name),
+    ...(isFilter(filter) ? [text.sees(name, filterWords(filter))] : []),
+    ...(isFilter(written) ? [text.writes(name, filterWords(written))] : []),
+    ...(hidden.length > 0 ? [text.never(hidden.join(', '))] : []),
+    ...Object.entries(defaults).map(([field, value]) => text.begins(fieldName(field), String(value))),
+  ]
+}

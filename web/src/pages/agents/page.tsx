@@ -1,16 +1,21 @@
-import { Button } from '../../parts/button.tsx'
-import './agents.css'
 import { useState } from 'react'
+import { useSearch } from 'wouter'
+import { to } from '../../addresses.ts'
 import type { Token } from '../../api/shapes.ts'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
-import { useMay } from '../../parts/grants.ts'
+import { Button } from '../../parts/button.tsx'
+import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
+import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
+import { Text } from '../../parts/plain-text.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
+import { Table, type TableColumn } from '../../parts/table.tsx'
+import { whole } from '../../parts/text.ts'
+import { Time } from '../../parts/time.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
-import { DoneSince } from '../../parts/who.tsx'
+import { DoneSince, Who } from '../../parts/who.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { words } from '../../words.ts'
 import { EndpointPanel } from './endpoint-panel.tsx'
@@ -18,7 +23,7 @@ import { Endpoints } from './endpoints.tsx'
 import { kindOf, spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
 import { Revoke } from './revoke.tsx'
 import { TokenPanel } from './token-panel.tsx'
-import { Tokens } from './tokens.tsx'
+import './agents.css'
 
 type Place = { base: string; token?: string; endpoint?: string }
 
@@ -100,5 +105,71 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
         )
       )}
     </ListPage>
+  )
+}
+
+type Props = {
+  base: string
+  tokens: readonly Token[]
+  usage: ReturnType<typeof useUsage>
+  selected: string | undefined
+}
+
+/** Who may come in: a row for each token, with what it used. */
+function Tokens({ base, tokens, usage, selected }: Props) {
+  const search = useSearch()
+  if (tokens.length === 0) return <Empty title={words.agents.none} />
+  const heads = words.agents.heads
+  const shown = (count: number) => (usage.isThere ? whole.format(count) : '')
+  const used: TableColumn<Token>[] = [
+    { head: heads.calls, isNumber: true, cell: (token) => shown(usage.sum(token).calls) },
+    {
+      head: heads.failed,
+      isNumber: true,
+      cell: (token) => {
+        const { failed } = usage.sum(token)
+        return <span className={failed > 0 ? 'failed-word' : ''}>{shown(failed)}</span>
+      },
+    },
+    {
+      head: heads.changed,
+      isNumber: true,
+      isWide: true,
+      cell: (token) => shown(usage.sum(token).changes),
+    },
+  ]
+  const columns: TableColumn<Token>[] = [
+    { head: heads.who, cell: (token) => <Who name={token.name} kind={kindOf(token)} /> },
+    {
+      head: heads.kind,
+      isWide: true,
+      className: 'kind-cell meta',
+      cell: (token) => words.kinds[kindOf(token)],
+    },
+    {
+      head: heads.may,
+      isWide: true,
+      className: 'meta',
+      cell: ({ grants }) => (
+        <Text>{[...new Set(grants.filter((grant) => reaches(grant, base)).map(grantWords))].join('; ')}</Text>
+      ),
+    },
+    ...(usage.isKnown ? used : []),
+    {
+      head: heads.last,
+      isNumber: true,
+      cell: ({ last_used_at: last }) =>
+        last === null ? <span className="meta">{words.agents.never}</span> : <Time at={last} as="span" />,
+    },
+  ]
+  return (
+    <Table
+      label={words.agents.title}
+      columns={columns}
+      rows={tokens}
+      keyOf={({ id }) => id}
+      addressOf={({ id }) => `${to.agents(base, id)}${search && `?${search}`}`}
+      selected={selected}
+    />
   )
 }

@@ -3,18 +3,19 @@ import { to } from '../../addresses.ts'
 import { useSession } from '../../api/session.ts'
 import type { Token } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { CardItem } from '../../parts/card.tsx'
 import { Chart } from '../../parts/chart.tsx'
+import { Failure } from '../../parts/failure.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
-import { bytes, whole } from '../../parts/text.ts'
+import { bytes, cut, whole } from '../../parts/text.ts'
 import { clock, DAY, HOUR, shortTime, startOfDay, Time } from '../../parts/time.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { Calls } from './calls.tsx'
-import { kindOf, type Span, type useUsage } from './load.ts'
+import { kindOf, type Span, useFailed, useToolUsage, type useUsage } from './load.ts'
 
 type Props = {
   base: string
@@ -121,4 +122,58 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
 const succeeded = (usage: Props['usage'], token: Token): number[] => {
   const failed = usage.series(token, 'failed')
   return usage.series(token, 'calls').map((calls, at) => calls - (failed[at] ?? 0))
+}
+
+const TOOLS = 8
+const FAILURES = 12
+const MESSAGE_CHARS = 200
+
+type CallsProps = { base: string; token: string; since: number; failures: number }
+
+/** The tools that a token called, and what it tried and failed at. */
+function Calls({ base, token, since, failures }: CallsProps) {
+  const used = useToolUsage(base, token, since)
+  const failed = useFailed(base, token, since, FAILURES)
+  const tools = (used.data?.data ?? []).filter(({ calls }) => calls > 0)
+  const shown = failed.data?.data ?? []
+  return (
+    <>
+      {tools.length > 0 && (
+        <CardItem title={words.agents.tools}>
+          <p className="items">
+            {tools.slice(0, TOOLS).map(({ tool, calls, failed: inVain }) => (
+              <span key={tool} className="tool">
+                {tool === null ? words.agents.otherRequests : <Text>{tool}</Text>} {whole.format(calls)}
+                {inVain > 0 && (
+                  <span className="failed-word">
+                    {' '}
+                    {whole.format(inVain)} {words.agents.failed}
+                  </span>
+                )}
+              </span>
+            ))}
+            {tools.length > TOOLS && <span className="meta">{words.andMore(tools.length - TOOLS)}</span>}
+          </p>
+        </CardItem>
+      )}
+      <CardItem title={words.agents.tried}>
+        {failed.error && <Failure of={failed.error} />}
+        {failed.data && shown.length === 0 && <p className="meta">{words.agents.noFailure}</p>}
+        <ul className="tried">
+          {shown.map(({ id, at, tool, route, surface, message, outcome }) => (
+            <li key={id}>
+              <Time at={at} />
+              <Text className="tool">{tool ?? route ?? surface}</Text>
+              <span>
+                <Text>{cut(message ?? outcome, MESSAGE_CHARS).text}</Text>
+              </span>
+            </li>
+          ))}
+        </ul>
+        {shown.length > 0 && failures > shown.length && (
+          <p className="meta">{words.andMore(failures - shown.length)}</p>
+        )}
+      </CardItem>
+    </>
+  )
 }

@@ -1,16 +1,36 @@
-import { Button } from '../../parts/button.tsx'
-import './automation.css'
+import { useSearch } from 'wouter'
 import { to } from '../../addresses.ts'
+import { useTypes } from '../../api/queries.ts'
+import { Button } from '../../parts/button.tsx'
+import { Chip } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { Icon, type IconName } from '../../parts/icon.tsx'
+import { TextLink } from '../../parts/link.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
+import { Facts, Panel } from '../../parts/panel.tsx'
+import { Text } from '../../parts/plain-text.tsx'
+import { kindName } from '../../parts/previews.ts'
+import { pluralOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
+import { Table, type TableColumn } from '../../parts/table.tsx'
+import { whole } from '../../parts/text.ts'
 import { words } from '../../words.ts'
 import { ActionPanel } from './action-panel.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
-import { List } from './list.tsx'
-import { KINDS, type Kind, SPANS, type Span, useAutomation, useCounts } from './load.ts'
-import { SourcePanel } from './source-panel.tsx'
+import {
+  type Automatic,
+  type Counts,
+  KINDS,
+  type Kind,
+  type Source,
+  SPANS,
+  type Span,
+  useAutomation,
+  useCounts,
+} from './load.ts'
+import { saying } from './saying.ts'
+import './automation.css'
 
 type Place = { base: string; kind?: string; id?: string }
 
@@ -93,3 +113,92 @@ const Nothing = ({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void
       <a href="/guides/triggers">{words.nav.guides}</a>
     </Empty>
   )
+
+/** A source: what of another system it reads and writes. */
+const SourcePanel = ({ base, source, back }: { base: string; source: Source; back: string }) => (
+  <Panel back={back} title={<Text>{source.name}</Text>} note={kindName('source')}>
+    <Facts
+      of={[
+        [
+          words.automation.facts.of,
+          <TextLink key="of" href={to.records(base, source.type.id)} text={pluralOf(source.type)} />,
+        ],
+        [words.automation.facts.address, <Text key="host">{source.host}</Text>],
+        [
+          words.automation.facts.calls,
+          source.calls.map((call) => words.automation.calls[call] ?? call).join(', '),
+        ],
+      ]}
+    />
+    <p className="card-item meta">{words.automation.sourceAbout}</p>
+  </Panel>
+)
+
+const ICONS: Readonly<Record<Kind, IconName>> = {
+  trigger: 'out',
+  inbound_webhook: 'in',
+  action: 'automation',
+  source: 'plug',
+}
+
+type Props = {
+  base: string
+  rows: readonly Automatic[]
+  counts: (id: string) => Counts | undefined
+  selected: string | undefined
+}
+
+/** All that a base does by itself: what sets each off, and how it went. */
+function List({ base, rows, counts, selected }: Props) {
+  const search = useSearch()
+  const types = useTypes(base).data ?? []
+  const heads = words.automation.heads
+  const columns: TableColumn<Automatic>[] = [
+    {
+      head: heads.name,
+      cell: ({ kind, name, isOn, hint }) => (
+        <span className="who">
+          <Icon name={ICONS[kind]} />
+          <Text>{name}</Text>
+          {!isOn && (
+            <Chip tone={hint ? 'removed' : 'quiet'}>
+              {hint ? words.automation.stopped : words.agents.off}
+            </Chip>
+          )}
+        </span>
+      ),
+    },
+    {
+      head: heads.what,
+      isWide: true,
+      className: 'meta kind-cell automation-what',
+      cell: (row) => <Text>{saying(row, types)}</Text>,
+    },
+    {
+      head: heads.sent,
+      isNumber: true,
+      cell: ({ id }) => numberOf(counts(id)?.sent),
+    },
+    {
+      head: heads.failed,
+      isNumber: true,
+      cell: ({ id }) => (
+        <span className={(counts(id)?.failed ?? 0) > 0 ? 'failed-word' : ''}>
+          {numberOf(counts(id)?.failed)}
+        </span>
+      ),
+    },
+  ]
+  return (
+    <Table
+      label={words.automation.title}
+      columns={columns}
+      rows={rows}
+      keyOf={({ kind, id }) => `${kind}/${id}`}
+      addressOf={(row) => `${to.automation(base, row)}${search && `?${search}`}`}
+      selected={selected}
+    />
+  )
+}
+
+const numberOf = (count: number | undefined) => (count === undefined ? '' : whole.format(count))

@@ -13,13 +13,21 @@ import { useMay } from '../../parts/grants.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { useParameters } from '../../parts/search.ts'
-import { bytes } from '../../parts/text.ts'
+import { bytes, visible } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
-import { LineDiff } from './line-diff.tsx'
 import { nameOf } from './list.tsx'
-import { type FileType, filePath, saveAs, useContent, useText, useVersions, type Version } from './load.ts'
+import {
+  type FileType,
+  filePath,
+  saveAs,
+  useContent,
+  useDiff,
+  useText,
+  useVersions,
+  type Version,
+} from './load.ts'
 
 type Props = { base: string; type: FileType; path: string; version: number | undefined }
 
@@ -158,4 +166,32 @@ function Content({ base, type, path, of, address, onUnread }: ContentProps) {
     )
   if (image) return <img className="file-image" src={image} alt={nameOf(path)} />
   return IMAGE.test(of.content_type) ? null : <p className="card-item meta">{words.record.cannotShow}</p>
+}
+
+type LineDiffProps = { base: string; type: string; path: string; from: number; to: number }
+
+/** What differs between two versions of a text, line by line. */
+function LineDiff({ base, type, path, from, to }: LineDiffProps) {
+  const diff = useDiff(base, type, path, from, to)
+  if (diff.data?.binary) return null
+  const lines = (diff.data?.diff ?? '')
+    .split('\n')
+    .filter((line) => !/^(===|---|\+\+\+|\\)/.test(line))
+    .slice(1)
+  return (
+    <CardItem title={words.files.changedSince(from)}>
+      {pendingOf(diff, 3)}
+      <div className="line-diff">
+        {lines.map((line, at) => {
+          const Mark = line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span'
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a text have no other name
+            <Mark key={at} className={line.startsWith('@@') ? 'note' : ''}>
+              <bdi dir="auto">{visible(line.startsWith('@@') ? '…' : line)}</bdi>
+            </Mark>
+          )
+        })}
+      </div>
+    </CardItem>
+  )
 }

@@ -1,12 +1,14 @@
-import { Button, More } from '../../parts/button.tsx'
-import './files.css'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
+import { Button, More } from '../../parts/button.tsx'
+import { Copied } from '../../parts/copied.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
 import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { Text } from '../../parts/plain-text.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { cut } from '../../parts/text.ts'
@@ -16,7 +18,7 @@ import { words } from '../../words.ts'
 import { FilePanel } from './file-panel.tsx'
 import { List } from './list.tsx'
 import { type FileType, filePath, useEntries, useFileTypes } from './load.ts'
-import { Mount } from './mount.tsx'
+import './files.css'
 
 type Place = { base: string; type?: string }
 
@@ -163,5 +165,36 @@ function Files({ base, types, type }: Props) {
       </main>
       {isMounting && <Mount base={base} type={type.id} onClose={() => setMounting(false)} />}
     </>
+  )
+}
+
+const SECONDS = 6 * 3600
+type Made = { mount: Record<'rclone' | 's3fs', string> | null }
+
+/** Makes the files of a type a folder of a machine, by S3: the commands hold a key of their own, shown once. */
+function Mount({ base, type, onClose }: { base: string; type: string; onClose: () => void }) {
+  const write = useWrite<Made>(undefined)
+  const mayWrite = useMay(base, '*', 'write')
+  const make = (permission: string) =>
+    write.send('POST', pathOf([base, 's3-credentials']), { file_type: type, permission, expires_in: SECONDS })
+  return (
+    <Dialog title={words.files.mountTitle} onClose={onClose} isWide>
+      <p>{words.files.mountAbout}</p>
+      {!write.data && (
+        <p className="chips">
+          <Button label={words.files.mountRead} disabled={write.isPending} onClick={() => make('read')} />
+          {mayWrite && (
+            <Button label={words.files.mountWrite} disabled={write.isPending} onClick={() => make('write')} />
+          )}
+        </p>
+      )}
+      {write.error && <Failure of={write.error} />}
+      {Object.entries(write.data?.mount ?? {}).map(([tool, command]) => (
+        <section key={tool}>
+          <Text in="h3">{tool}</Text>
+          <Copied label={tool} text={command} />
+        </section>
+      ))}
+    </Dialog>
   )
 }

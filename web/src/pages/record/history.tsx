@@ -1,8 +1,11 @@
 /** How the record came to be: its versions, newest first, and the triggers that fired between them. */
 import { useState } from 'react'
+import { Link } from 'wouter'
+import { to } from '../../addresses.ts'
 import type { Change, Delivery } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
@@ -12,9 +15,9 @@ import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
 import { RollBackOne } from '../../parts/promotions.tsx'
 import { Time } from '../../parts/time.tsx'
+import { Steps, useTrace } from '../../parts/trace.tsx'
 import { ProposedBy, Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { Cause } from './cause.tsx'
 import { type Place, type useHistory, VERSIONS } from './load.ts'
 import { UndoChange } from './undo-change.tsx'
 
@@ -175,5 +178,32 @@ function FiredEntry({ of: fired }: { of: Delivery }) {
         <Time at={at ?? made} />
       </div>
     </li>
+  )
+}
+
+/** What caused a change, back to the tool call or the request, and what it set off. */
+function Cause({ base, change, onClose }: { base: string; change: Change; onClose: () => void }) {
+  const trace = useTrace(base, change.seq)
+  const { causes = [], effects = [] } = trace.data ?? {}
+  return (
+    <Dialog
+      title={words.record.causes}
+      onClose={onClose}
+      foot={<Link href={to.request(base, change.request_id)}>{words.record.ofRequest}</Link>}
+    >
+      {pendingOf(trace, 4)}
+      {trace.data && (
+        <>
+          <h3>{words.record.began}</h3>
+          <Steps base={base} steps={[...causes].reverse()} />
+          <h3>{words.record.setOff}</h3>
+          {effects.length === 0 ? (
+            <p className="note">{words.record.nothingSetOff}</p>
+          ) : (
+            <Steps base={base} steps={effects} />
+          )}
+        </>
+      )}
+    </Dialog>
   )
 }

@@ -1,29 +1,38 @@
 /** A record: what it is, who set it so, what hangs on it, and how it came to be. */
+import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
-import { useType } from '../../api/queries.ts'
+import { pathOf, useType } from '../../api/queries.ts'
+import type { Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { pendingOf, Skeleton } from '../../parts/failure.tsx'
+import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
+import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf, titleOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
 import { LongValue } from '../../parts/value.tsx'
+import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Comparison } from './comparison.tsx'
-import { copiesOf } from './copies.ts'
 import { Edit } from './edit.tsx'
 import { Fields } from './fields.tsx'
 import { Files } from './files.tsx'
-import { Gone } from './gone.tsx'
 import { Head } from './head.tsx'
 import { History } from './history.tsx'
 import { Links } from './links.tsx'
-import { type Place, useFired, useHistory, useProposals, useRecord, useRelated, useVersion } from './load.ts'
+import {
+  type Place,
+  recordPath,
+  useFired,
+  useHistory,
+  useProposals,
+  useRecord,
+  useRelated,
+  useVersion,
+} from './load.ts'
 import { TABS, Tabs } from './tabs.tsx'
-import { useVersionKeys } from './version-keys.ts'
 import { Viewer } from './viewer.tsx'
 import { Waiting } from './waiting.tsx'
 import './record.css'
@@ -52,7 +61,12 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
       edit: undefined,
     })
   const edit = () => change({ edit: 'yes', v: undefined, vs: undefined })
-  useVersionKeys(version ?? last, last, change)
+  const step = (by: number) => {
+    const next = (version ?? last) + by
+    if (next >= 1 && next <= last) change({ v: next === last ? undefined : String(next) }, true)
+  }
+  useKey('[', () => step(-1))
+  useKey(']', () => step(1))
   const list = to.records(base, type)
   // What comes at once moves nothing that is read already.
   const fired = useFired(place)
@@ -177,3 +191,20 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
     </>
   )
 }
+
+/** The record for programs: as JSON, as a command, as an address. */
+const copiesOf = (place: Place, row: Row) => ({
+  [words.copies.json]: JSON.stringify(row, null, 2),
+  [words.copies.curl]: curlOf(pathOf(recordPath(place))),
+  [words.copies.link]: location.href,
+  [words.copies.id]: row.id,
+})
+
+const Gone = ({ place: { base, type }, plural }: { place: Place; plural: string }) => (
+  <Empty title={words.record.gone}>
+    <span className="chips">
+      <Link href={to.records(base, type)}>{words.record.toList(plural)}</Link>
+      <Link href={to.records(base, type, { view: 'deleted' })}>{words.record.deleted(plural)}</Link>
+    </span>
+  </Empty>
+)

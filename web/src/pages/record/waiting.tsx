@@ -1,18 +1,28 @@
 /** What waits for a person: change-sets that change the record, and linked records in such a state. */
+
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
-import type { Row } from '../../api/shapes.ts'
+import type { ChangeSet, Data, Edit, Row } from '../../api/shapes.ts'
+import { Chip, EDITED } from '../../parts/chip.tsx'
+import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Text } from '../../parts/plain-text.tsx'
+import { shortName } from '../../parts/previews.ts'
+import { fieldsOf, isAbout, isSmall, named, proposalOf, sizeOf } from '../../parts/proposal.ts'
 import { stateField } from '../../parts/record-types.ts'
+import { OnRecord } from '../../parts/review/on-record.tsx'
+import { useRights } from '../../parts/review/rights.ts'
+import { useSaid } from '../../parts/review/said.ts'
 import { sayDone } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { type Linked, LinkedRecord, useParts, WAITING } from './links.tsx'
 import { type Place, useProposals, type useRelated } from './load.ts'
-import { Proposed } from './proposed.tsx'
 
 type Props = { place: Place; related: ReturnType<typeof useRelated> }
 
@@ -70,4 +80,60 @@ function Decide({ base, of: { record }, type, state }: Linked & { base: string }
       {write.error && <Failure of={write.error} />}
     </>
   )
+}
+
+type ProposedProps = Props & { from: string; set: ChangeSet }
+
+/** What a change-set makes of the record and its links. It is decided here, or on its own page beside all else that it changes. */
+function Proposed({ place, related, from, set }: ProposedProps) {
+  const { base, type, id } = place
+  const only = !isSmall(set) && { resources: [{ kind: 'record', record_type: type, id }] }
+  const plan = useQuery(proposalOf(base, { from, ...only }))
+  const links = related.data?.data.map(({ relationship }) => relationship.id) ?? []
+  const edits = (plan.data?.changes ?? [])
+    .filter((edit) => isOf(place, edit) || links.includes(edit.id))
+    .sort((one, other) => Number(one.kind !== 'record') - Number(other.kind !== 'record'))
+  const said = useSaid(from, true).data?.data ?? []
+  // Who asked for a decision does not decide.
+  const asked = set.status === 'submitted' && { request: {} }
+  const rights = useRights(base, { from, set, by: { name: set.created_by_name }, ...asked }, edits)
+  return (
+    <li>
+      <span className="note">
+        <Text>{set.created_by_name}</Text> {words.record.proposes}
+      </span>
+      <span>
+        <TextLink href={to.review(base, from)} text={set.title ?? shortName(from)} />{' '}
+        <Chip tone="info">{words.review.statuses[set.status]}</Chip>
+      </span>
+      {edits.map(({ kind, id: of, op, title, diff }) => (
+        <span key={of}>
+          {kind !== 'record' && <Text>{title ?? of}</Text>}{' '}
+          {op !== 'update' && <Chip tone={EDITED[op]}>{words.review.states[op]}</Chip>}
+          {op === 'update' && <ChangesInLine changes={changesOf(diff)} />}
+        </span>
+      ))}
+      {!isSmall(set) && <span className="note">{words.record.large(sizeOf(set))}</span>}
+      <OnRecord
+        of={{
+          ...{ base, from, revision: plan.data?.revision, mayReview: rights.mayReview },
+          maySay: rights.maySay && edits.length > 0,
+          onRenew: () => void plan.refetch(),
+        }}
+        resources={edits.map(named)}
+        fields={edits.flatMap((edit) => (edit.kind === 'record' ? fieldsOf(edit) : []))}
+        said={said.filter((each) => edits.some((edit) => isAbout(edit, each.resources)))}
+        label={rights.mayReview ? words.record.decide : words.review.saySomething}
+      >
+        <LinkButton href={to.review(base, from, { first: `${type}/${id}` })} label={words.review.open} />
+      </OnRecord>
+    </li>
+  )
+}
+
+/** Whether an edit is of the record, or of a link at whose ends it is. A link that stays does not say where it ends. */
+function isOf({ type, id }: Place, { kind, id: of, diff: [step] }: Edit): boolean {
+  if (kind === 'record') return of === `${type}/${id}`
+  const link = (step?.path === '' ? (step.value ?? step.before) : undefined) as Data | undefined
+  return ['source', 'target'].some((end) => link?.[`${end}_record_type`] === type && link[`${end}_id`] === id)
 }

@@ -5,7 +5,7 @@ import { type Search, to } from '../../addresses.ts'
 import { pathOf, useRead } from '../../api/queries.ts'
 import type { Page, RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { Failure } from '../../parts/failure.tsx'
+import { Empty, Failure } from '../../parts/failure.tsx'
 import { type Column, Grid } from '../../parts/grid.tsx'
 import { useNarrow } from '../../parts/narrow.ts'
 import { counted, fieldsOf, pluralOf } from '../../parts/record-types.ts'
@@ -16,7 +16,6 @@ import type { Condition } from './filter.ts'
 import { Foot, type Shown } from './foot.tsx'
 import { useFreshRows } from './fresh.ts'
 import { type Linked, type ListBody, useAuthors, useFoot, useList } from './load.ts'
-import { NoMatch } from './no-match.tsx'
 import { Peek } from './peek.tsx'
 import { Selection } from './selection.tsx'
 
@@ -171,3 +170,24 @@ const selectColumn = (toggle: (row: Linked) => void): Column<Linked> => ({
     />
   ),
 })
+
+type NoMatchProps = Pick<Props, 'onConditions' | 'onChange'> & {
+  plural: string
+  conditions: readonly Condition[]
+  total: number | undefined
+  q: string | undefined
+}
+
+/** Nothing matches: what hides them, and the way to take it off. */
+const NoMatch = ({ plural, conditions, total, q, onConditions, onChange }: NoMatchProps) => (
+  <Empty
+    title={conditions.length === 0 && !q ? words.records.none(plural) : words.records.noMatch(plural, total)}
+  >
+    <span className="chips">
+      {conditions.length > 0 && (
+        <Button label={words.records.removeFilter} onClick={() => onConditions([])} />
+      )}
+      {q && <Button label={words.records.removeSearch} onClick={() => onChange({ q: undefined })} />}
+    </span>
+  </Empty>
+)

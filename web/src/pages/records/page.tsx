@@ -1,11 +1,14 @@
 /** The records of a type: views, filters, facets, the grid, and what can be done with several at once. */
 import { useState } from 'react'
-import type { PageProps, Search } from '../../addresses.ts'
-import { pathOf, useType, useTypes } from '../../api/queries.ts'
-import type { RecordType } from '../../api/shapes.ts'
+import { navigate } from 'wouter/use-browser-location'
+import { type PageProps, type Search, to } from '../../addresses.ts'
+import { pathOf, useType, useTypes, useWrite } from '../../api/queries.ts'
+import type { Data, RecordType, Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { Form, useFaults } from '../../parts/form.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { nameOf, pluralOf, searchOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
@@ -20,7 +23,6 @@ import { DeletedList } from './deleted.tsx'
 import { Facets } from './facets.tsx'
 import { type Condition, filterOf, parseFilter, printFilter, viewsOf } from './filter.ts'
 import { RecordList } from './list.tsx'
-import { NewRecord } from './new-record.tsx'
 import { QuickSearch } from './quick-search.tsx'
 import { Tools } from './tools.tsx'
 import { Views } from './views.tsx'
@@ -133,4 +135,40 @@ function copiesOf(base: string, type: string, { filter, sort }: ReturnType<typeo
     [words.copies.csv]: curlOf(path, { ...body, limit: 'all' }, 'text/csv'),
     [words.copies.link]: location.href,
   }
+}
+
+/** A new record, by the schema of its type. */
+function NewRecord({ base, type, onClose }: { base: string; type: RecordType; onClose: () => void }) {
+  const [typed, setTyped] = useState<Data>({})
+  const path = pathOf([base, 'records', type.id])
+  const isTouched = Object.keys(typed).length > 0
+  const faults = useFaults('POST', path, isTouched ? { data: typed } : undefined)
+  // What is still empty is no fault while one types.
+  const shown = faults.filter(
+    ({ path: at }) => at.split('/').length > 2 && Object.hasOwn(typed, at.split('/')[2] ?? ''),
+  )
+  const write = useWrite<Row>(base)
+  const name = nameOf(type, type.id).toLowerCase()
+  const create = () =>
+    write.send('POST', path, { data: typed }, ({ id }) => navigate(to.record(base, type.id, id)))
+  return (
+    <Dialog
+      title={words.records.make(name)}
+      onClose={onClose}
+      act={{
+        label: words.records.create(name),
+        isReady: isTouched && !write.isPending,
+        onSelect: create,
+        isForm: true,
+      }}
+    >
+      <Form
+        type={type}
+        value={typed}
+        onChange={setTyped}
+        faults={write.error ? write.error.details : shown}
+      />
+      {write.error && <Failure of={write.error} />}
+    </Dialog>
+  )
 }

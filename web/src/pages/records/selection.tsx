@@ -1,13 +1,20 @@
 /** What can be done with the records that are selected. Each act shows its plan first, and can be undone. */
 import { useState } from 'react'
-import type { RecordType } from '../../api/shapes.ts'
+import { useBase } from '../../api/queries.ts'
+import type { Json, RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { Failure } from '../../parts/failure.tsx'
+import { Labelled } from '../../parts/form.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { Text } from '../../parts/plain-text.tsx'
+import { fieldsOf, own, stateField, titleOf } from '../../parts/record-types.ts'
+import { Select } from '../../parts/select.tsx'
+import { fieldName } from '../../parts/text.ts'
 import { useKey } from '../../shell/keys.tsx'
 import { words } from '../../words.ts'
-import { DeleteRecords } from './delete-records.tsx'
+import { type ActProps, countOf, operationOn, useBatch } from './batch.ts'
 import type { Linked } from './load.ts'
-import { SetField } from './set-field.tsx'
 import { UndoSince } from './undo-since.tsx'
 
 type Props = {
@@ -52,5 +59,87 @@ export function Selection({ base, type, rows, onClear, onDone }: Props) {
         />
       )}
     </div>
+  )
+}
+
+const NAMED = 6
+
+/** Deletes the selected records, with the names of the first ones before it does. */
+function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
+  const days = useBase(base).data?.settings.trash_days
+  const batch = useBatch(
+    base,
+    rows.map((row) => operationOn(row, { type: 'delete_record' })),
+    words.records.deletedDone(countOf(type, rows.length)),
+    onDone,
+  )
+  return (
+    <Dialog
+      title={words.records.deleteTitle(countOf(type, rows.length))}
+      onClose={onClose}
+      act={{ ...batch.act(words.records.deleteDo(countOf(type, rows.length))), tone: 'danger' }}
+    >
+      <ul>
+        {rows.slice(0, NAMED).map((row) => (
+          <li key={row.id}>
+            <Text>{titleOf(row, type)}</Text>
+          </li>
+        ))}
+        {rows.length > NAMED && <li className="note">{words.andMore(rows.length - NAMED)}</li>}
+      </ul>
+      {days !== undefined && <p className="note">{words.records.comesBack(days)}</p>}
+      {batch.error && <Failure of={batch.error} />}
+    </Dialog>
+  )
+}
+
+/** One field of all selected records gets a value. */
+function SetField({ base, type, rows, onClose, onDone }: ActProps) {
+  const fields = fieldsOf(type)
+  const [name, setName] = useState(stateField(type)?.name ?? fields[0]?.name ?? '')
+  const [value, setValue] = useState<Json | undefined>()
+  const field = fields.find((each) => each.name === name)
+  const concerned = rows.filter(({ data }) => JSON.stringify(own(data, name)) !== JSON.stringify(value))
+  const isRequired = type.json_schema.required?.includes(name) === true
+  const isAsked = value !== undefined || !isRequired
+  const batch = useBatch(
+    base,
+    isAsked
+      ? concerned.map((row) => operationOn(row, { type: 'patch_record', data: { [name]: value ?? null } }))
+      : [],
+    words.records.set(countOf(type, concerned.length), fieldName(name)),
+    onDone,
+  )
+  return (
+    <Dialog
+      title={words.records.setTitle(countOf(type, rows.length))}
+      onClose={onClose}
+      act={batch.act(words.records.change(countOf(type, concerned.length)))}
+    >
+      <div className="labelled">
+        <label htmlFor="field">{words.records.field}</label>
+        <Select
+          id="field"
+          options={fields.map((each) => [each.name, fieldName(each.path)])}
+          value={name}
+          onChange={(next) => {
+            setName(next)
+            setValue(undefined)
+          }}
+        />
+      </div>
+      {field && (
+        <Labelled
+          key={name}
+          field={field}
+          isRequired={isRequired}
+          value={value}
+          fault={undefined}
+          onChange={setValue}
+        />
+      )}
+      {value === undefined && !isRequired && <p className="note">{words.records.empties}</p>}
+      {batch.error && <Failure of={batch.error} />}
+    </Dialog>
   )
 }

@@ -1,13 +1,12 @@
-import { Button } from '../../parts/button.tsx'
-import { LinkButton } from '../../parts/link.tsx'
-import './review.css'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
-import { useTypes } from '../../api/queries.ts'
+import { pathOf, usePagesOf, useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
+import { Button, More } from '../../parts/button.tsx'
 import { Chip } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { LinkButton } from '../../parts/link.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
 import { Text } from '../../parts/plain-text.tsx'
@@ -17,12 +16,12 @@ import { sizeOf } from '../../parts/proposal.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Shape } from '../../parts/who.tsx'
+import { Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { STATUS_TONES } from './approvals.tsx'
-import { Decided, Verdict } from './decided.tsx'
-import { type Item, type Proposal, placeOf, useItems, usePlans } from './load.ts'
+import { type Item, type Proposal, placeOf, type Request, useItems, usePlans } from './load.ts'
 import { misfits, titleOf } from './title.ts'
+import './review.css'
 
 export default function Page({ place: { base } }: PageProps) {
   const [search, change] = useParameters()
@@ -120,3 +119,41 @@ function Waiting({ base, item, proposal, types }: RowProps) {
     </li>
   )
 }
+
+/** What people decided, newest first. */
+function Decided({ base }: { base: string }) {
+  const decided = usePagesOf<Request>(pathOf([base, 'review-requests'], { state: 'decided', limit: 50 }))
+  const all = decided.data ?? []
+  return (
+    <>
+      {pendingOf(decided, 3)}
+      {decided.isSuccess && all.length === 0 && <Empty title={words.review.noneEnded} />}
+      {all.length > 0 && (
+        <ul className="card" aria-label={words.review.places.ended}>
+          {all.map((request) => (
+            <li key={request.id} className="card-item review-decided">
+              <p>
+                <Text in="strong">{request.title}</Text>{' '}
+                <Text className="meta">{shortName(request.from ?? request.id)}</Text>
+              </p>
+              <Verdict of={request} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <More of={decided} label={words.review.more} />
+    </>
+  )
+}
+
+/** Who decided what, when, and the word to the agent. */
+const Verdict = ({ of: { decision } }: { of: Request }) =>
+  decision && (
+    <>
+      <p className="chips meta">
+        <Who name={decision.by.name} kind={decision.by.kind} />
+        {words.review.decisions[decision.decision]} · <Time at={decision.at} />
+      </p>
+      {decision.note !== null && <Text in="q">{decision.note}</Text>}
+    </>
+  )

@@ -8,6 +8,7 @@ import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { CardItem } from '../../parts/card.tsx'
 import { DeletePlan } from '../../parts/delete-plan.tsx'
+import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
@@ -15,14 +16,15 @@ import { Facts, Panel } from '../../parts/panel.tsx'
 import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
 import { nameOf, pluralOf, titleField } from '../../parts/record-types.ts'
+import { SchemaChange } from '../../parts/schema-change.tsx'
 import { fieldName, whole } from '../../parts/text.ts'
 import { Time } from '../../parts/time.tsx'
+import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { EditField } from './edit-field.tsx'
 import { EditType } from './edit-type.tsx'
 import { Fields } from './fields.tsx'
-import { AUTOMATIC, FEW, type LinkType, useConfig, usersOf } from './load.ts'
-import { Versions } from './versions.tsx'
+import { AUTOMATIC, FEW, type LinkType, useConfig, usersOf, useStory } from './load.ts'
 
 type Props = { base: string; type: RecordType; count: number | undefined; isProtected: boolean }
 /** What is edited: the type itself, one of its fields, or one that is to be; or all of it is to go. */
@@ -141,5 +143,32 @@ function Around({ base, type: { id } }: { base: string; type: RecordType }) {
         </CardItem>
       )}
     </>
+  )
+}
+
+/** Who changed a record type, when, and what: the newest first. */
+function Versions({ base, type }: { base: string; type: string }) {
+  const story = useStory(base, type)
+  return (
+    <CardItem title={words.record.history}>
+      {pendingOf(story, 3)}
+      <ul className="plain-list type-versions">
+        {story.data?.map(({ version, operation, at, actor, request_id: request, rows, others }) => (
+          <li key={version}>
+            <p className="chips">
+              <Who name={actor.name} kind={actor.kind} />
+              <Link href={to.request(base, request)} aria-label={words.types.request(version)}>
+                {words.record.short(version)}
+              </Link>
+              <span className="meta">
+                {words.record.operations[operation]} <Time at={at} as="ago" />
+              </span>
+            </p>
+            {operation === 'update' && rows.length > 0 && <SchemaChange rows={rows} isNewType={false} />}
+            {operation === 'update' && others.length > 0 && <ChangesInTable changes={changesOf(others)} />}
+          </li>
+        ))}
+      </ul>
+    </CardItem>
   )
 }

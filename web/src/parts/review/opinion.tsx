@@ -1,5 +1,6 @@
 /** What somebody said. What was said before the last change is quiet. */
 import { words } from '../../words.ts'
+import { Card } from '../card.tsx'
 import { Chip, type Tone } from '../chip.tsx'
 import { Text } from '../plain-text.tsx'
 import { fieldName } from '../text.ts'
@@ -30,5 +31,18 @@ export function Opinion({ of: { by, verdict, at, text, resources, is_stale: isSt
       </p>
       {text !== null && <Text in="p">{text}</Text>}
     </div>
+  )
+}
+
+/** What was said on the whole. What was said on records stands with them. */
+export function Opinions({ said }: { said: readonly Said[] }) {
+  const whole = said.filter(({ resources }) => resources === null)
+  if (whole.length === 0) return null
+  return (
+    <Card title={words.review.saidAbout}>
+      {whole.map((each) => (
+        <Opinion key={each.id} of={each} />
+      ))}
+    </Card>
   )
 }
