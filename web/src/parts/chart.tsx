@@ -1,6 +1,6 @@
 /** Bars in stacks over time or groups, as SVG. The table beneath has the same numbers as text. */
 import { words } from '../words.ts'
-import { whole } from './text.ts'
+import { whole } from './text.tsx'
 
 export type Series = { name: string; tone: string; values: readonly number[] }
 type Props = {

@@ -3,7 +3,7 @@ import { pathOf, useAsk, useWrite } from '../api/queries.ts'
 import { words } from '../words.ts'
 import { Dialog } from './dialog.tsx'
 import { Failure, pendingOf } from './failure.tsx'
-import { Text } from './plain-text.tsx'
+import { Text } from './text.tsx'
 import { say } from './toast.tsx'
 
 type Deletion = { deletion?: { [group: string]: { count: number } } }

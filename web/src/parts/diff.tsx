@@ -3,7 +3,7 @@ import { diffWordsWithSpace } from 'diff'
 import type { Data, Json, Step } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { own } from './record-types.ts'
-import { DIFF_CHARS, fieldName, visible } from './text.ts'
+import { DIFF_CHARS, fieldName, visible } from './text.tsx'
 import { Value } from './value.tsx'
 
 type Side = 'from' | 'to'

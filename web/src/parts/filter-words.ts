@@ -1,7 +1,7 @@
 /** A filter in words: "stage is not solved and owner is empty". */
 import type { Json } from '../api/shapes.ts'
 import { words } from '../words.ts'
-import { fieldName } from './text.ts'
+import { fieldName } from './text.tsx'
 
 const OPS: Readonly<Record<string, string>> = words.records.ops
 

@@ -5,9 +5,8 @@ import { send } from '../api/send.ts'
 import type { Data, Json, RecordType } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { Input } from './input.tsx'
-import { Text } from './plain-text.tsx'
 import { type Field, fieldsOf, own } from './record-types.ts'
-import { fieldName } from './text.ts'
+import { fieldName, Text } from './text.tsx'
 
 /** What the server says against a field, and what it takes instead. */
 export type Fault = { path: string; message: string; hint?: string }

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Json, Schema } from '../api/shapes.ts'
 import { words } from '../words.ts'
-import { visible } from './text.ts'
+import { visible } from './text.tsx'
 
 type Props = {
   id: string

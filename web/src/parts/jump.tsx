@@ -8,8 +8,8 @@ import { send } from '../api/send.ts'
 import type { Page, RecordType, Row } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { placesOf } from './places.ts'
-import { Text } from './plain-text.tsx'
 import { nameOf, pluralOf, searchOf, titleOf } from './record-types.ts'
+import { Text } from './text.tsx'
 
 type Target = { label: string; note: string; address: string }
 

@@ -2,7 +2,7 @@
 import type { Detail } from '../api/failure.ts'
 import { pathOf, send } from '../api/send.ts'
 import type { ChangeSet, Edit, Step } from '../api/shapes.ts'
-import { fieldName } from './text.ts'
+import { fieldName } from './text.tsx'
 
 export type Sample = { id: string; path: string; message: string }
 export type Break = Detail & { count?: number; samples?: Sample[] }

@@ -1,6 +1,6 @@
 /** What a page says of a record type: names, titles, the columns of its schema. */
 import type { Data, Json, RecordType, Row, Schema } from '../api/shapes.ts'
-import { cut, fieldName, visible, whole } from './text.ts'
+import { cut, fieldName, visible, whole } from './text.tsx'
 
 const TITLES = ['title', 'name', 'subject', 'label']
 const TITLE_CHARS = 120

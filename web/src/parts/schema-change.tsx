@@ -1,10 +1,8 @@
 /** What a change of a record type means, field by field in words. */
 import type { Schema } from '../api/shapes.ts'
 import { words } from '../words.ts'
-import { Chip } from './chip.tsx'
-import { Text } from './plain-text.tsx'
 import type { FieldRow } from './schema.ts'
-import { fieldName } from './text.ts'
+import { Chip, fieldName, Text } from './text.tsx'
 import { Value } from './value.tsx'
 
 export const SchemaChange = ({ rows, isNewType }: { rows: readonly FieldRow[]; isNewType: boolean }) => (

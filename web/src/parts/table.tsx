@@ -2,14 +2,8 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 
-export type TableColumn<Row> = {
-  head: string
-  cell: (row: Row) => ReactNode
-  isNumber?: boolean
-  /** Only where there is room. */
-  isWide?: boolean
-  className?: string
-}
+/** Of what kind the cells are, its classes say: `number-cell`, or `wide-only` where they need room. */
+export type TableColumn<Row> = readonly [head: string, cell: (row: Row) => ReactNode, className?: string]
 type Props<Row> = {
   label: string
   columns: readonly TableColumn<Row>[]
@@ -20,16 +14,14 @@ type Props<Row> = {
 }
 
 export function Table<Row>({ label, columns, rows, keyOf, addressOf, selected }: Props<Row>) {
-  const classOf = ({ isNumber, isWide, className = '' }: TableColumn<Row>) =>
-    `${isNumber ? 'number-cell' : ''} ${isWide ? 'wide-only' : ''} ${className}`
   return (
     <table className="card table">
       <caption className="hidden">{label}</caption>
       <thead>
         <tr>
-          {columns.map((column) => (
-            <th key={column.head} scope="col" className={classOf(column)}>
-              {column.head}
+          {columns.map(([head, , className]) => (
+            <th key={head} scope="col" className={className}>
+              {head}
             </th>
           ))}
         </tr>
@@ -39,19 +31,19 @@ export function Table<Row>({ label, columns, rows, keyOf, addressOf, selected }:
           const key = keyOf(row)
           return (
             <tr key={key} className={key === selected ? 'selected' : ''}>
-              {columns.map((column, at) =>
+              {columns.map(([head, cell, className], at) =>
                 at > 0 ? (
-                  <td key={column.head} className={classOf(column)}>
-                    {column.cell(row)}
+                  <td key={head} className={className}>
+                    {cell(row)}
                   </td>
                 ) : (
-                  <th key={column.head} scope="row">
+                  <th key={head} scope="row">
                     {addressOf ? (
                       <Link href={addressOf(row)} aria-current={key === selected ? 'true' : undefined}>
-                        {column.cell(row)}
+                        {cell(row)}
                       </Link>
                     ) : (
-                      column.cell(row)
+                      cell(row)
                     )}
                   </th>
                 ),

@@ -11,9 +11,8 @@ import { Button } from './button.tsx'
 import { Copied } from './copied.tsx'
 import { Dialog } from './dialog.tsx'
 import { Failure } from './failure.tsx'
-import { Text } from './plain-text.tsx'
 import { Select } from './select.tsx'
-import { visible } from './text.ts'
+import { Text, visible } from './text.tsx'
 import { DAY } from './time.tsx'
 
 type Made = { name: string; token: string }

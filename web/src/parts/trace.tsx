@@ -3,9 +3,8 @@ import { to } from '../addresses.ts'
 import { pathOf, useRead } from '../api/queries.ts'
 import type { Actor, Operation } from '../api/shapes.ts'
 import { words } from '../words.ts'
-import { Chip, toneOf } from './chip.tsx'
 import { TextLink } from './link.tsx'
-import { Text } from './plain-text.tsx'
+import { Chip, Text, toneOf } from './text.tsx'
 import { Time } from './time.tsx'
 
 type Step = {

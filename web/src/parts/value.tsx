@@ -2,9 +2,7 @@
 import { useState } from 'react'
 import type { Json } from '../api/shapes.ts'
 import { words } from '../words.ts'
-import { Chip, toneOf } from './chip.tsx'
-import { Text } from './plain-text.tsx'
-import { CELL_CHARS, cut, visible, whole } from './text.ts'
+import { CELL_CHARS, Chip, cut, Text, toneOf, visible, whole } from './text.tsx'
 import { dateOf, LongDay, Time } from './time.tsx'
 
 type Props = {

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Change, Group, Json } from '../api/shapes.ts'
 import { ChangesInTable, changesOf } from '../parts/diff.tsx'
-import { Text } from '../parts/plain-text.tsx'
+import { Text } from '../parts/text.tsx'
 import { Time } from '../parts/time.tsx'
 import { Said, Undo } from './done.tsx'
 import { type Shown, show } from './frame.tsx'

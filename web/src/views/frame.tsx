@@ -2,7 +2,7 @@
 import { render } from 'preact'
 import type { ReactNode } from 'react'
 import { useState } from 'react'
-import { Text } from '../parts/plain-text.tsx'
+import { Text } from '../parts/text.tsx'
 import './views.css'
 import { type Body, connect, type Result } from './host.ts'
 import { words } from './words.ts'

@@ -2,9 +2,8 @@
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Count, RecordType } from '../../api/shapes.ts'
-import { Text } from '../../parts/plain-text.tsx'
 import { counted, shortened } from '../../parts/record-types.ts'
-import { fieldName } from '../../parts/text.ts'
+import { fieldName, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
 

@@ -2,8 +2,8 @@ import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Change } from '../../api/shapes.ts'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { shortened } from '../../parts/record-types.ts'
+import { Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 
 /** What a change is of: a record by its title, which leads to it, or the name of another resource. */

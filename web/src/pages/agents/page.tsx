@@ -7,11 +7,10 @@ import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { Table, type TableColumn } from '../../parts/table.tsx'
-import { whole } from '../../parts/text.ts'
+import { Text, whole } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
@@ -108,7 +107,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
   )
 }
 
-type Props = {
+type TokensProps = {
   base: string
   tokens: readonly Token[]
   usage: ReturnType<typeof useUsage>
@@ -116,56 +115,33 @@ type Props = {
 }
 
 /** Who may come in: a row for each token, with what it used. */
-function Tokens({ base, tokens, usage, selected }: Props) {
+function Tokens({ base, tokens, usage, selected }: TokensProps) {
   const search = useSearch()
   if (tokens.length === 0) return <Empty title={words.agents.none} />
   const heads = words.agents.heads
   const shown = (count: number) => (usage.isThere ? whole.format(count) : '')
+  const failed = (count: number) => <span className={count > 0 ? 'failed-word' : ''}>{shown(count)}</span>
+  const mayOf = ({ grants }: Token) => grants.filter((grant) => reaches(grant, base)).map(grantWords)
   const used: TableColumn<Token>[] = [
-    { head: heads.calls, isNumber: true, cell: (token) => shown(usage.sum(token).calls) },
-    {
-      head: heads.failed,
-      isNumber: true,
-      cell: (token) => {
-        const { failed } = usage.sum(token)
-        return <span className={failed > 0 ? 'failed-word' : ''}>{shown(failed)}</span>
-      },
-    },
-    {
-      head: heads.changed,
-      isNumber: true,
-      isWide: true,
-      cell: (token) => shown(usage.sum(token).changes),
-    },
-  ]
-  const columns: TableColumn<Token>[] = [
-    { head: heads.who, cell: (token) => <Who name={token.name} kind={kindOf(token)} /> },
-    {
-      head: heads.kind,
-      isWide: true,
-      className: 'kind-cell meta',
-      cell: (token) => words.kinds[kindOf(token)],
-    },
-    {
-      head: heads.may,
-      isWide: true,
-      className: 'meta',
-      cell: ({ grants }) => (
-        <Text>{[...new Set(grants.filter((grant) => reaches(grant, base)).map(grantWords))].join('; ')}</Text>
-      ),
-    },
-    ...(usage.isKnown ? used : []),
-    {
-      head: heads.last,
-      isNumber: true,
-      cell: ({ last_used_at: last }) =>
-        last === null ? <span className="meta">{words.agents.never}</span> : <Time at={last} as="span" />,
-    },
+    [heads.calls, (token) => shown(usage.sum(token).calls), 'number-cell'],
+    [heads.failed, (token) => failed(usage.sum(token).failed), 'number-cell'],
+    [heads.changed, (token) => shown(usage.sum(token).changes), 'number-cell wide-only'],
   ]
   return (
     <Table
       label={words.agents.title}
-      columns={columns}
+      columns={[
+        [heads.who, (token) => <Who name={token.name} kind={kindOf(token)} />],
+        [heads.kind, (token) => words.kinds[kindOf(token)], 'wide-only kind-cell meta'],
+        [heads.may, (token) => <Text>{[...new Set(mayOf(token))].join('; ')}</Text>, 'wide-only meta'],
+        ...(usage.isKnown ? used : []),
+        [
+          heads.last,
+          ({ last_used_at: last }) =>
+            last === null ? <span className="meta">{words.agents.never}</span> : <Time at={last} as="span" />,
+          'number-cell',
+        ],
+      ]}
       rows={tokens}
       keyOf={({ id }) => id}
       addressOf={({ id }) => `${to.agents(base, id)}${search && `?${search}`}`}

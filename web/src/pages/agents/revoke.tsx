@@ -7,7 +7,7 @@ import type { Token } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
-import { Text } from '../../parts/plain-text.tsx'
+import { Text } from '../../parts/text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 

@@ -1,6 +1,6 @@
 /** A statement, and how the word at the caret may go on: arrows choose, Enter or Tab takes it, Esc leaves it. */
 import { type KeyboardEvent, useId, useRef, useState } from 'react'
-import { Text } from '../../parts/plain-text.tsx'
+import { Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type Completion, complete, type Relation, wordAt } from './relations.ts'
 

@@ -1,26 +1,21 @@
-import { useSearch } from 'wouter'
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import { Button } from '../../parts/button.tsx'
-import { Chip } from '../../parts/chip.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
-import { Icon, type IconName } from '../../parts/icon.tsx'
 import { TextLink } from '../../parts/link.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
 import { pluralOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
-import { Table, type TableColumn } from '../../parts/table.tsx'
-import { whole } from '../../parts/text.ts'
+import { Table } from '../../parts/table.tsx'
+import { Chip, Icon, type IconName, Text, whole } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { ActionPanel } from './action-panel.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
 import {
   type Automatic,
-  type Counts,
   KINDS,
   type Kind,
   type Source,
@@ -37,6 +32,8 @@ type Place = { base: string; kind?: string; id?: string }
 export default function Page({ place: { base, kind, id } }: { place: Place }) {
   const [search, change] = useParameters()
   const all = useAutomation(base)
+  const types = useTypes(base).data ?? []
+  const heads = words.automation.heads
   const span: Span = SPANS.find((each) => each === search['span']) ?? '24h'
   const counts = useCounts(base, all.rows, span)
   const only = KINDS.find((each) => each === search['kind'])
@@ -97,7 +94,31 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
         (shown.length === 0 ? (
           <Nothing isFiltered={all.rows.length > 0} onAll={() => change({ kind: '', failed: '' })} />
         ) : (
-          <List base={base} rows={shown} counts={counts} selected={kind && id && `${kind}/${id}`} />
+          <Table
+            label={words.automation.title}
+            columns={[
+              [heads.name, (row) => <Name of={row} />],
+              [
+                heads.what,
+                (row) => <Text>{saying(row, types)}</Text>,
+                'wide-only meta kind-cell automation-what',
+              ],
+              [heads.sent, (row) => numberOf(counts(row.id)?.sent), 'number-cell'],
+              [
+                heads.failed,
+                ({ id: of }) => (
+                  <span className={(counts(of)?.failed ?? 0) > 0 ? 'failed-word' : ''}>
+                    {numberOf(counts(of)?.failed)}
+                  </span>
+                ),
+                'number-cell',
+              ],
+            ]}
+            rows={shown}
+            keyOf={(row) => `${row.kind}/${row.id}`}
+            addressOf={(row) => to.automation(base, row) + location.search}
+            selected={kind && id && `${kind}/${id}`}
+          />
         ))}
     </ListPage>
   )
@@ -141,64 +162,14 @@ const ICONS: Readonly<Record<Kind, IconName>> = {
   source: 'plug',
 }
 
-type Props = {
-  base: string
-  rows: readonly Automatic[]
-  counts: (id: string) => Counts | undefined
-  selected: string | undefined
-}
-
-/** All that a base does by itself: what sets each off, and how it went. */
-function List({ base, rows, counts, selected }: Props) {
-  const search = useSearch()
-  const types = useTypes(base).data ?? []
-  const heads = words.automation.heads
-  const columns: TableColumn<Automatic>[] = [
-    {
-      head: heads.name,
-      cell: ({ kind, name, isOn, hint }) => (
-        <span className="who">
-          <Icon name={ICONS[kind]} />
-          <Text>{name}</Text>
-          {!isOn && (
-            <Chip tone={hint ? 'removed' : 'quiet'}>
-              {hint ? words.automation.stopped : words.agents.off}
-            </Chip>
-          )}
-        </span>
-      ),
-    },
-    {
-      head: heads.what,
-      isWide: true,
-      className: 'meta kind-cell automation-what',
-      cell: (row) => <Text>{saying(row, types)}</Text>,
-    },
-    {
-      head: heads.sent,
-      isNumber: true,
-      cell: ({ id }) => numberOf(counts(id)?.sent),
-    },
-    {
-      head: heads.failed,
-      isNumber: true,
-      cell: ({ id }) => (
-        <span className={(counts(id)?.failed ?? 0) > 0 ? 'failed-word' : ''}>
-          {numberOf(counts(id)?.failed)}
-        </span>
-      ),
-    },
-  ]
-  return (
-    <Table
-      label={words.automation.title}
-      columns={columns}
-      rows={rows}
-      keyOf={({ kind, id }) => `${kind}/${id}`}
-      addressOf={(row) => `${to.automation(base, row)}${search && `?${search}`}`}
-      selected={selected}
-    />
-  )
-}
+const Name = ({ of: { kind, name, isOn, hint } }: { of: Automatic }) => (
+  <span className="who">
+    <Icon name={ICONS[kind]} />
+    <Text>{name}</Text>
+    {!isOn && (
+      <Chip tone={hint ? 'removed' : 'quiet'}>{hint ? words.automation.stopped : words.agents.off}</Chip>
+    )}
+  </span>
+)
 
 const numberOf = (count: number | undefined) => (count === undefined ? '' : whole.format(count))

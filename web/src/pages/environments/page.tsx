@@ -4,17 +4,15 @@ import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Base } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { Chip } from '../../parts/chip.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { shortName } from '../../parts/previews.ts'
 import { Promotions } from '../../parts/promotions.tsx'
 import { Select } from '../../parts/select.tsx'
 import { Table } from '../../parts/table.tsx'
+import { Chip, Icon, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
@@ -63,26 +61,19 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
               addressOf={({ is }) => to.environments(base, is.id)}
               selected={id}
               columns={[
-                { head: heads.name, cell: ({ is }) => <Name of={is} isHere={is.id === base} /> },
-                {
-                  head: heads.kind,
-                  isWide: true,
-                  className: 'meta kind-cell',
-                  cell: ({ is }) => words.environments.kinds[is.change_set ? 'set' : 'preview'],
-                },
-                {
-                  head: heads.by,
-                  isWide: true,
-                  className: 'kind-cell',
-                  cell: ({ is }) => <Maker of={is} />,
-                },
-                { head: heads.state, cell: (preview) => <State of={preview} /> },
-                {
-                  head: heads.at,
-                  isNumber: true,
-                  isWide: true,
-                  cell: ({ is }) => <Time at={is.change_set?.written_at ?? is.created_at} as="span" />,
-                },
+                [heads.name, ({ is }) => <Name of={is} isHere={is.id === base} />],
+                [
+                  heads.kind,
+                  ({ is }) => words.environments.kinds[is.change_set ? 'set' : 'preview'],
+                  'wide-only meta kind-cell',
+                ],
+                [heads.by, ({ is }) => <Maker of={is} />, 'wide-only kind-cell'],
+                [heads.state, (preview) => <State of={preview} />],
+                [
+                  heads.at,
+                  ({ is }) => <Time at={is.change_set?.written_at ?? is.created_at} as="span" />,
+                  'number-cell wide-only',
+                ],
               ]}
             />
           )}

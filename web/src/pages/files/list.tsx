@@ -1,10 +1,8 @@
 /** Folders and files, or what was found, with the words around it. */
 import { useSearch } from 'wouter'
 import { changed, to } from '../../addresses.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { Table } from '../../parts/table.tsx'
-import { bytes, cut } from '../../parts/text.ts'
+import { bytes, cut, Icon, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 import type { Entry, File } from './load.ts'
@@ -31,9 +29,9 @@ export function List({ base, type, rows, selected }: Props) {
       }
       selected={selected}
       columns={[
-        {
-          head: heads.name,
-          cell: (entry) => (
+        [
+          heads.name,
+          (entry) => (
             <span className="who">
               <Icon name={isFolder(entry) ? 'folder' : 'files'} />
               <span>
@@ -46,16 +44,10 @@ export function List({ base, type, rows, selected }: Props) {
               </span>
             </span>
           ),
-        },
-        { head: heads.size, isNumber: true, isWide: true, cell: of(({ size }) => bytes(size)) },
-        {
-          head: heads.versions,
-          isNumber: true,
-          isWide: true,
-          className: 'kind-cell',
-          cell: of(({ version }) => words.record.short(version)),
-        },
-        { head: heads.changed, isNumber: true, cell: of(({ updated_at: at }) => <Time at={at} as="span" />) },
+        ],
+        [heads.size, of(({ size }) => bytes(size)), 'number-cell wide-only'],
+        [heads.versions, of(({ version }) => words.record.short(version)), 'number-cell wide-only kind-cell'],
+        [heads.changed, of(({ updated_at: at }) => <Time at={at} as="span" />), 'number-cell'],
       ]}
     />
   )

@@ -3,12 +3,10 @@ import type { PageProps } from '../../addresses.ts'
 import { useRead } from '../../api/queries.ts'
 import { Card } from '../../parts/card.tsx'
 import { Chart } from '../../parts/chart.tsx'
-import { Chip, type Tone } from '../../parts/chip.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { Table } from '../../parts/table.tsx'
-import { bytes, fieldName, whole } from '../../parts/text.ts'
+import { bytes, Chip, fieldName, Text, type Tone, whole } from '../../parts/text.tsx'
 import { shortTime, span } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 import { latest, minutes, type Read, sum, useMetrics } from './metrics.ts'
@@ -43,9 +41,9 @@ export default function Page(_: PageProps) {
               rows={found.toSorted((a, b) => RANK[a.status] - RANK[b.status])}
               keyOf={({ name }) => name}
               columns={[
-                {
-                  head: text.checks,
-                  cell: ({ name, message }) => (
+                [
+                  text.checks,
+                  ({ name, message }) => (
                     <>
                       {text.names[name] ?? fieldName(name)}
                       <Text in="p" className="meta">
@@ -53,12 +51,12 @@ export default function Page(_: PageProps) {
                       </Text>
                     </>
                   ),
-                },
-                {
-                  head: text.state,
-                  className: 'kind-cell',
-                  cell: ({ status }) => <Chip tone={TONES[status]}>{text.marks[status]}</Chip>,
-                },
+                ],
+                [
+                  text.state,
+                  ({ status }) => <Chip tone={TONES[status]}>{text.marks[status]}</Chip>,
+                  'kind-cell',
+                ],
               ]}
             />
             {now && <Jobs of={now} />}

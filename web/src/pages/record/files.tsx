@@ -1,8 +1,6 @@
 /** The files of the record. One opens at the side. */
 import { Empty } from '../../parts/failure.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Text } from '../../parts/plain-text.tsx'
-import { bytes } from '../../parts/text.ts'
+import { bytes, Icon, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 import type { File } from './load.ts'

@@ -1,11 +1,9 @@
 /** The columns of a list: the title, states, then scalars in the order of the schema, links by title, and who changed it. */
 import { createContext, useContext } from 'react'
 import type { Json, RecordType, Row } from '../../api/shapes.ts'
-import { Chip, toneOf } from '../../parts/chip.tsx'
 import type { Column } from '../../parts/grid.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { type Field, fieldsOf, titleField, titleOf, valueAt } from '../../parts/record-types.ts'
-import { cut, fieldName } from '../../parts/text.ts'
+import { Chip, cut, fieldName, Text, toneOf } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Value } from '../../parts/value.tsx'
 import { Shape } from '../../parts/who.tsx'

@@ -1,9 +1,7 @@
 /** The values that a list has most: states and people, with how many records have each. */
 import type { Json, Profile, RecordType } from '../../api/shapes.ts'
-import { toneOf } from '../../parts/chip.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { type Field, fieldsOf, stateField } from '../../parts/record-types.ts'
-import { cut, fieldName, whole } from '../../parts/text.ts'
+import { cut, fieldName, Text, toneOf, whole } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type Condition, filterOf, isChoice, isChosen, isPerson, toggled } from './filter.ts'
 import { useGroups, useProfile } from './load.ts'

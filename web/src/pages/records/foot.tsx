@@ -1,6 +1,6 @@
 /** Below the grid: which rows are in sight, of how many, and sums. */
 import { type RefObject, useEffect, useState } from 'react'
-import { fieldName, whole } from '../../parts/text.ts'
+import { fieldName, whole } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { Foot as Row } from './load.ts'
 

@@ -1,8 +1,7 @@
 /** Where a change-set stands, how many approvals it has of those that its base asks for, and whose. */
 import type { ChangeSet } from '../../api/shapes.ts'
-import { Chip, type Tone } from '../../parts/chip.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import type { Said } from '../../parts/review/said.ts'
+import { Chip, Text, type Tone } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 
 export const STATUS_TONES: Readonly<Record<ChangeSet['status'], Tone>> = {

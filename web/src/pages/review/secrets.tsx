@@ -1,8 +1,8 @@
 /** Secrets that a promotion made. They are shown once. */
 import { Copied } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { kindName } from '../../parts/previews.ts'
+import { Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { Secret } from './load.ts'
 

@@ -2,10 +2,8 @@
 import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { CardItem } from '../../parts/card.tsx'
-import { Chip } from '../../parts/chip.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { termOf } from '../../parts/record-types.ts'
-import { fieldName } from '../../parts/text.ts'
+import { Chip, fieldName, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 
 const MOST = 12

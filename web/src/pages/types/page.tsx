@@ -6,12 +6,10 @@ import { useBase, useRecordCounts, useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
-import { Text } from '../../parts/plain-text.tsx'
 import { pluralOf } from '../../parts/record-types.ts'
 import { Table } from '../../parts/table.tsx'
-import { whole } from '../../parts/text.ts'
+import { Icon, Text, whole } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { words } from '../../words.ts'
 import { EditType } from './edit-type.tsx'
@@ -56,25 +54,19 @@ export default function Page({ place: { base, type: id } }: { place: Place }) {
             addressOf={(type) => to.types(base, type.id)}
             selected={id}
             columns={[
-              { head: heads.name, cell: (type) => <Name of={type} /> },
-              {
-                head: heads.about,
-                isWide: true,
-                className: 'meta kind-cell types-about',
-                cell: ({ description }) => description !== null && <Text>{description}</Text>,
-              },
-              {
-                head: heads.fields,
-                isNumber: true,
-                cell: ({ json_schema: { properties = {} } }) => whole.format(Object.keys(properties).length),
-              },
-              { head: heads.records, isNumber: true, cell: (type) => numberOf(counts[type.id]) },
-              {
-                head: heads.changed,
-                isNumber: true,
-                isWide: true,
-                cell: ({ updated_at: at }) => <Time at={at} as="span" />,
-              },
+              [heads.name, (type) => <Name of={type} />],
+              [
+                heads.about,
+                ({ description }) => description !== null && <Text>{description}</Text>,
+                'wide-only meta kind-cell types-about',
+              ],
+              [
+                heads.fields,
+                ({ json_schema: { properties = {} } }) => whole.format(Object.keys(properties).length),
+                'number-cell',
+              ],
+              [heads.records, (type) => numberOf(counts[type.id]), 'number-cell'],
+              [heads.changed, ({ updated_at: at }) => <Time at={at} as="span" />, 'number-cell wide-only'],
             ]}
           />
         ))}

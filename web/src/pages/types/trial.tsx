@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { type Trial, useTrial } from '../../parts/form.tsx'
 import { TextLink } from '../../parts/link.tsx'
-import { Text } from '../../parts/plain-text.tsx'
+import { Text } from '../../parts/text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 

@@ -1,9 +1,7 @@
 /** What somebody said. What was said before the last change is quiet. */
 import { words } from '../../words.ts'
 import { Card } from '../card.tsx'
-import { Chip, type Tone } from '../chip.tsx'
-import { Text } from '../plain-text.tsx'
-import { fieldName } from '../text.ts'
+import { Chip, fieldName, Text, type Tone } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { Who } from '../who.tsx'
 import type { Said, Verdict } from './said.ts'
