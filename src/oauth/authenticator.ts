@@ -32,10 +32,7 @@ export function openAuthenticator(
 ): Authenticator {
   const discovery = (server: Server) => ({
     challenge: issuerChallenge(server, publicUrl),
-    metadata: (addressCheck: Hook) => async (app: FastifyInstance) => {
-      app.addHook('onRequest', addressCheck)
-      protectedResource(app, server, publicUrl)
-    },
+    metadata: protectedResource(server, publicUrl),
   })
   // The tokens of the server's own authorization server are those of Plinth.
   const plain = { authenticate, tokenChars: LIMITS.tokenChars }
@@ -113,21 +110,21 @@ function faultOf({ headers, caller }: FastifyRequest, { code, message, details }
 }
 
 /** Serves the protected resource metadata (RFC 9728) of every `/mcp` address. */
-function protectedResource(
-  app: FastifyInstance,
-  { issuerOf, scopes }: Server,
-  publicUrl: string | undefined,
-): void {
-  for (const suffix of ['', '/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id'])
-    app.get(`${WELL_KNOWN}${suffix}`, async (request) => {
-      const path = pathOf(request.params as Names)
-      if (path === undefined) throw notFound(request)
-      return {
-        resource: `${originOf(request, publicUrl)}${path}`,
-        resource_name: 'Plinth',
-        authorization_servers: [issuerOf(request)],
-        ...(scopes.length > 0 && { scopes_supported: scopes }),
-        bearer_methods_supported: ['header'],
-      }
-    })
-}
+const protectedResource =
+  ({ issuerOf, scopes }: Server, publicUrl: string | undefined) =>
+  (addressCheck: Hook) =>
+  async (app: FastifyInstance): Promise<void> => {
+    app.addHook('onRequest', addressCheck)
+    for (const suffix of ['', '/mcp', '/mcp/:base_id', '/mcp/:base_id/e/:endpoint_id'])
+      app.get(`${WELL_KNOWN}${suffix}`, async (request) => {
+        const path = pathOf(request.params as Names)
+        if (path === undefined) throw notFound(request)
+        return {
+          resource: `${originOf(request, publicUrl)}${path}`,
+          resource_name: 'Plinth',
+          authorization_servers: [issuerOf(request)],
+          ...(scopes.length > 0 && { scopes_supported: scopes }),
+          bearer_methods_supported: ['header'],
+        }
+      })
+  }

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose'
+import { firstBytes } from '../foundation/egress/dispatcher.ts'
 import { DomainError } from '../foundation/errors.ts'
 import { isObject } from '../foundation/is-object.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -125,14 +126,9 @@ export async function fetchJson(url: string, signal: AbortSignal): Promise<Recor
 
 /** @throws for an answer that is cut, too large, or no JSON object */
 export async function objectOf({ body }: Response, url: string): Promise<Record<string, unknown>> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > LIMITS.issuerAnswerBytes) throw new Error(`the response of ${url} is too large`)
-    chunks.push(chunk)
-  }
-  const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  const { body: text, isCut } = await firstBytes(body ?? [], LIMITS.issuerAnswerBytes)
+  if (isCut) throw new Error(`the response of ${url} is too large`)
+  const value: unknown = JSON.parse(text)
   if (!isObject(value)) throw new Error(`${url} is not a JSON object`)
   return value
 }

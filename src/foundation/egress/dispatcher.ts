@@ -101,18 +101,16 @@ export function openEgress(
   }
 }
 
-type Answer = AsyncIterable<Buffer> & { destroy(): unknown }
+type Answer = AsyncIterable<Uint8Array> | Iterable<never>
 
 /** Reads the start of an answer, and gives up the connection if there is more. */
-async function firstBytes(answer: Answer, most: number): Promise<Pick<Sent, 'body' | 'isCut'>> {
-  const chunks: Buffer[] = []
+export async function firstBytes(answer: Answer, most: number): Promise<Pick<Sent, 'body' | 'isCut'>> {
+  const chunks: Uint8Array[] = []
   let left = most
   for await (const chunk of answer) {
     chunks.push(chunk.subarray(0, left))
     left -= chunk.length
-    if (left >= 0) continue
-    answer.destroy()
-    break
+    if (left < 0) break
   }
   return { body: Buffer.concat(chunks).toString('utf8'), isCut: left < 0 }
 }

@@ -24,11 +24,10 @@ export function signInRoutes(
       '/playground/sign-in',
       {
         bodyLimit: BODY_BYTES,
-        onRequest: (request, _reply, done) => {
+        onRequest: async (request) => {
           limiter.admit(request.ip)
           limiter.visit(request.ip)
           requireSameOrigin(request)
-          done()
         },
       },
       async (request, reply) => {

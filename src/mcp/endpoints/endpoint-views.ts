@@ -25,9 +25,9 @@ const formDefinition = { ...form.definition, _meta: onlyIn('records') }
 export const decidesAtEndpoint = async (session: AtEndpoint): Promise<boolean> =>
   session.hasViews && !session.readonly && (await isFreeName(session, DECIDE))
 
-/** Whether views save forms, of some type at least. */
-const savesForms = async (session: AtEndpoint, tools: EndpointTools): Promise<boolean> =>
-  [...tools.values()].some(({ operation }) => operation === 'update') && (await isFreeName(session, UPDATE))
+/** The tools that update records, if views save their forms. */
+const savedBy = async (session: AtEndpoint, tools: EndpointTools) =>
+  (await isFreeName(session, UPDATE)) ? [...tools.values()].filter((tool) => tool.operation === 'update') : []
 
 /** Whether the caller proposes what it writes here: then there is something to see. */
 const hasProposals = async (session: AtEndpoint): Promise<boolean> =>
@@ -38,12 +38,15 @@ const hasProposals = async (session: AtEndpoint): Promise<boolean> =>
 /** The tool that shows them, if the endpoint has one. */
 export async function resolveProposal(session: AtEndpoint, name: string): Promise<ToolCall | undefined> {
   if (name !== PROPOSAL || !session.hasViews || !(await hasProposals(session))) return undefined
-  return async (args, caller) => {
-    const context = await duringTool(session, 'records', PROPOSAL, caller)
-    const { base } = session
-    const place = { base, at: addressOf(session), context, hasResources: false, hasViews: true }
-    return proposalTool.call(args, place, caller)
-  }
+  return async (args, caller) =>
+    proposalTool.call(args, await inContext(session, 'records', PROPOSAL, caller), caller)
+}
+
+/** Where a tool that an endpoint does not list runs, with the rights of a part of it. */
+const inContext = async (...during: Parameters<typeof duringTool>) => {
+  const [session] = during
+  const own = { base: session.base, at: addressOf(session), context: await duringTool(...during) }
+  return { ...own, hasResources: false, hasViews: true }
 }
 
 /** The tools of an endpoint with their views, and what views call beside them. */
@@ -58,7 +61,7 @@ export async function listWithViews(session: AtEndpoint): Promise<object[]> {
     ...shown,
     ...((await hasProposals(session)) ? [inView(proposalTool.definition, PROPOSAL)] : []),
     ...(decides && views.has('decide') ? [decideDefinition] : []),
-    ...(views.has('records') && (await savesForms(session, tools)) ? [formDefinition] : []),
+    ...(views.has('records') && (await savedBy(session, tools)).length > 0 ? [formDefinition] : []),
   ]
 }
 
@@ -67,14 +70,12 @@ export async function placeAtEndpoint(session: AtEndpoint, name: string): Promis
   const tools = await toolsLeft(session)
   const { of, recordType } = tools.get(name) ?? tools.get(await presentName(session, name)) ?? {}
   if (name !== DECIDE && name !== PROPOSAL && (of === undefined || viewOf(of) === undefined)) return undefined
-  const updates = [...tools.values()].some(
-    (tool) => tool.operation === 'update' && tool.recordType === recordType,
-  )
+  const updates = (await savedBy(session, tools)).some((tool) => tool.recordType === recordType)
   const undo = [...tools.values()].find((tool) => tool.of === 'undo')
   return {
     tools: {
       ...(of === 'query_records' && { query_records: name }),
-      ...(updates && (await isFreeName(session, UPDATE)) && { update_record: UPDATE }),
+      ...(updates && { update_record: UPDATE }),
       ...(undo && (await decidesAtEndpoint(session)) && { undo: undo.definition.name }),
     },
     ...(recordType && { record_type: recordType }),
@@ -85,15 +86,11 @@ export async function placeAtEndpoint(session: AtEndpoint, name: string): Promis
 /** The tool that saves forms, if the endpoint has one: with the rights of the `update` tool of the type. */
 export async function resolveForm(session: AtEndpoint, name: string): Promise<ToolCall | undefined> {
   if (name !== UPDATE || !session.hasViews) return undefined
-  const tools = await toolsLeft(session)
-  if (!(await savesForms(session, tools))) return undefined
+  const updates = await savedBy(session, await toolsLeft(session))
+  if (updates.length === 0) return undefined
   return async (args, caller) => {
-    const update = [...tools.values()].find(
-      ({ operation, recordType }) => operation === 'update' && recordType === args['record_type'],
-    )
-    if (!update) throw beyondGrants(UPDATE)
-    const context = await duringTool(session, { tool: update.definition.name }, UPDATE, caller)
-    const { base } = session
-    return form.call(args, { base, at: addressOf(session), context, hasResources: false }, caller)
+    const tool = updates.find(({ recordType }) => recordType === args['record_type'])?.definition.name
+    if (tool === undefined) throw beyondGrants(UPDATE)
+    return form.call(args, await inContext(session, { tool }, UPDATE, caller), caller)
   }
 }

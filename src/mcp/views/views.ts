@@ -22,9 +22,6 @@ const uriOf = (view: View) => `ui://plinth/${view}`
 const OF_TOOL: ReadonlyMap<string, View> = new Map(
   Object.entries(VIEWS).flatMap(([view, tools]) => tools.map((tool) => [tool, view as View])),
 )
-const OF_URI: ReadonlyMap<string, View> = new Map(
-  Object.keys(VIEWS).map((view) => [uriOf(view as View), view as View]),
-)
 
 /** The view of a tool of a base, if it has one. */
 export const viewOf = (tool: string): View | undefined => OF_TOOL.get(tool)
@@ -60,23 +57,16 @@ export const reviewUrl = (publicUrl: string, base: string) => `${publicUrl}/b/${
 
 const PLACE_OF_KEY = '{{plinth-page-key}}'
 
-const pages = new Map<View, Promise<string>>()
-
-async function pageOf(view: View): Promise<string> {
-  const file = builtFile(`views/${view}.html`)
-  return file ? readFile(file, 'utf8') : MISSING
-}
-
 /**
  * The page of a view; undefined if the URI names none, or the client shows none. The page has a key of its own, without
  * which nothing is decided: what a model reads of results does not suffice.
  */
 export async function readView(session: AddressSession, uri: string) {
-  const view = session.hasViews ? OF_URI.get(uri) : undefined
-  if (view === undefined) return undefined
-  const page = pages.get(view) ?? pageOf(view)
-  pages.set(view, page)
-  const text = (await page).replaceAll(PLACE_OF_KEY, pageKey(session))
+  const view = (Object.keys(VIEWS) as View[]).find((each) => uriOf(each) === uri)
+  if (view === undefined || !session.hasViews) return undefined
+  const file = builtFile(`views/${view}.html`)
+  const page = file ? await readFile(file, 'utf8') : MISSING
+  const text = page.replaceAll(PLACE_OF_KEY, pageKey(session))
   // Without `csp` a host lets the page load nothing and send nothing.
   return { contents: [{ uri, mimeType: VIEW_TYPE, text, _meta: { ui: { prefersBorder: true } } }] }
 }
@@ -97,10 +87,7 @@ export function forView<Answer extends object>(answer: Answer, details: object):
 }
 
 /** The changes of a promotion with their differences, as many as a view shows. */
-export function changesForView<Change>(changes: readonly Change[]): {
-  changes: readonly Change[]
-  more: number
-} {
+export function changesForView<Change>(changes: readonly Change[]) {
   let shown = changes.slice(0, LIMITS.viewChanges)
   while (shown.length > 1 && JSON.stringify(shown).length > LIMITS.viewChangesChars)
     shown = shown.slice(0, Math.ceil(shown.length / 2))

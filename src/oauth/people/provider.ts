@@ -1,6 +1,7 @@
 /** A client of the identity provider (OpenID Connect): one flow, with PKCE and a nonce, and the renewal of what it said. */
 import { createHash } from 'node:crypto'
 import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
 import type { Oidc } from '../../config/read-config.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -43,19 +44,17 @@ const reach = (url: string, init: RequestInit) =>
 /** @param wanted claims that are asked for at the provider if the token of identity has none of them */
 export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string, wanted: readonly string[]) {
   const { issuer, clientId, clientSecret, scopes } = oidc
-  let known: { at: number; metadata: Metadata } | undefined
-  const metadata = async (): Promise<Metadata> => {
-    if (known && performance.now() - known.at < LIMITS.issuerKeysMs) return known.metadata
-    try {
-      const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const known = new LRUCache<string, Metadata>({
+    max: 1,
+    ttl: LIMITS.issuerKeysMs,
+    fetchMethod: async (url) => {
       const found = (await fetchJson(url, timeout())) as unknown as Metadata
       if (found.issuer !== issuer) throw new Error(`${url} is the metadata of another issuer`)
-      known = { at: performance.now(), metadata: found }
       return found
-    } catch (error) {
-      return unreachable(error)
-    }
-  }
+    },
+  })
+  const metadata = () =>
+    known.forceFetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`).catch(unreachable)
   const keys = keyRing(
     async () => (await fetchJson((await metadata()).jwks_uri, timeout())) as unknown as JSONWebKeySet,
   )
@@ -118,11 +117,7 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
       return url.href
     },
     /** @throws UNAUTHORIZED for an answer of another sign-in, person or provider */
-    finish: async (
-      origin: string,
-      sent: URLSearchParams,
-      { state, nonce, verifier }: Started,
-    ): Promise<Known> => {
+    finish: async (origin: string, sent: URLSearchParams, { state, nonce, verifier }: Started) => {
       const isOurs = sent.get('state') === state && (sent.get('iss') ?? issuer) === issuer
       const code = sent.get('code')
       if (!isOurs || code === null) throw ended('The identity provider did not sign you in.')

@@ -13,7 +13,7 @@ import type { Client, Clients } from './clients.ts'
 import { basePage, consentPage, sendPage, signInPage } from './consent-page.ts'
 import { endIn, reachIn } from './decision.ts'
 import { oauthBody, refused } from './failures.ts'
-import { type Parameters, parametersOf, required, resourceIn } from './parameters.ts'
+import { formOf, type Parameters, parametersOf, required, resourceIn } from './parameters.ts'
 import { withAnswer } from './redirects.ts'
 
 type Deps = {
@@ -50,7 +50,7 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
     const client = await clients.find(required(sent, 'client_id'))
     const redirectUri = required(sent, 'redirect_uri')
     clients.requireRedirect(client, redirectUri)
-    const [origin, form] = [originOf(request), (request.body ?? {}) as Parameters]
+    const [origin, form] = [originOf(request), formOf(request)]
     const asking = { request, reply, client, redirectUri, state: sent['state'], origin, form }
     try {
       return { ...asking, ...termsOf(sent, origin) }
@@ -83,21 +83,22 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
   const providerFor = ({ url }: FastifyRequest) =>
     people && { host: people.host, href: `/sign-in?to=${encodeURIComponent(url)}` }
 
+  const again = (asked: Asked, wrong: string) =>
+    page(asked, signInPage(asked, providerFor(asked.request), wrong), 403)
+
   /** Goes on with who is signed in, or asks again. */
   const proceed = async (context: Context | undefined, asked: Asked): Promise<FastifyReply> => {
-    const { request, form } = asked
-    const again = (wrong: string) => page(asked, signInPage(asked, providerFor(request), wrong), 403)
     if (!context) {
-      if (form['session'] !== undefined) return again('Your sign-in has ended. Sign in again.')
-      limiter.fail(request.ip)
-      return again(WRONG)
+      if (asked.form['session'] !== undefined) return again(asked, 'Your sign-in has ended. Sign in again.')
+      limiter.fail(asked.request.ip)
+      return again(asked, 'This token is not valid, or has ended.')
     }
     try {
       return await choose(context, asked)
     } catch (thrown) {
       const detail = thrown instanceof DomainError ? thrown.details[0] : undefined
-      if (detail?.code !== 'token_required' && detail?.code !== 'nothing_there') throw thrown
-      return again(detail.message)
+      if (detail?.code !== 'token_required') throw thrown
+      return again(asked, detail.message)
     }
   }
 
@@ -118,7 +119,7 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
     const isKnown = bases.some(({ id }) => id === chosen) || (chosen === ALL && resource.base === null)
     const choices =
       chosen !== undefined && isKnown ? await choicesIn(engine, context, chosen, resource) : undefined
-    if (!choices) throw nothingThere()
+    if (!choices) return again(asked, 'You have nothing at the address of the client.')
     const terms = { endsAt, hasOtherBases: bases.length > 1 }
     const show = (wrong?: string) =>
       page(asked, consentPage({ ...signed, wrong }, choices, terms), wrong === undefined ? 200 : 400)
@@ -160,15 +161,6 @@ const answer = (
   { reply, redirectUri, state, origin: iss }: Asking,
   what: Readonly<Record<string, string | undefined>>,
 ) => reply.header('cache-control', 'no-store').redirect(withAnswer(redirectUri, { ...what, state, iss }), 303)
-
-const nothingThere = () => {
-  const message = 'You have nothing at the address of the client.'
-  return new DomainError('FORBIDDEN', 'There is nothing to allow.', {
-    details: [{ path: '/token', code: 'nothing_there', message }],
-  })
-}
-
-const WRONG = 'This token is not valid, or has ended.'
 
 const useOf = ({ client, redirectUri, challenge, resource, state }: Asked) => [
   'consent',

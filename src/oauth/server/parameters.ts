@@ -1,5 +1,5 @@
 /** Parameters of OAuth: forms and queries, of which each may come once. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parseResource, type Resource } from '../addresses.ts'
 import { refused } from './failures.ts'
 
@@ -12,6 +12,9 @@ export function acceptUrlEncoded(app: FastifyInstance): void {
     parametersOf(body),
   )
 }
+
+/** The parameters of a body. Another media type has been refused. */
+export const formOf = ({ body }: FastifyRequest): Parameters => (body ?? {}) as Parameters
 
 /**
  * Reads parameters. Unknown ones stay, because OAuth ignores them.

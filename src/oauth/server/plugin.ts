@@ -11,7 +11,7 @@ import { authorization } from './authorize.ts'
 import { openClients } from './clients.ts'
 import { faultPage, sendPage } from './consent-page.ts'
 import { oauthBody, refused } from './failures.ts'
-import { acceptUrlEncoded, type Parameters, required, resourceIn } from './parameters.ts'
+import { acceptUrlEncoded, formOf, type Parameters, required, resourceIn } from './parameters.ts'
 
 type Options = {
   people: People | undefined
@@ -147,14 +147,3 @@ export function authorizationServer({ people, engine, limiter, config: settings,
 }
 
 const FORM = { accepts: ['application/x-www-form-urlencoded'] }
-
-/** @throws VALIDATION_ERROR for a body that is no form */
-function formOf({ body, headers }: FastifyRequest): Parameters {
-  if (/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? ''))
-    return (body ?? {}) as Parameters
-  throw refused(
-    'invalid_request',
-    'Send the parameters as application/x-www-form-urlencoded.',
-    'header/Content-Type',
-  )
-}

@@ -1,16 +1,16 @@
 /** The sign-in: a token that is exchanged at once for one of this tab. Over a page whose token ended, it is a dialog. */
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { signIn, signsInElsewhere } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { words } from '../words.ts'
 
-type Props = { message?: string | undefined; isAgain?: boolean; help?: ReactNode }
+type Props = { message?: string | undefined; isAgain?: boolean }
 
 export function SignIn({ message, isAgain = false }: Props) {
   if (isAgain)
     return (
       <Dialog title={words.signIn.again} onClose={() => undefined}>
-        <Form message={message} />
+        <Form message={message} isAgain />
       </Dialog>
     )
   return (
@@ -18,23 +18,13 @@ export function SignIn({ message, isAgain = false }: Props) {
       <div className="mark" aria-hidden="true" />
       <h1>Plinth</h1>
       <p>{words.signIn.about}</p>
-      <Form
-        message={message}
-        help={
-          <>
-            <p className="meta">
-              {words.signIn.hint} <code>npx plinth open</code>
-            </p>
-            <p className="meta">{words.signIn.help}</p>
-          </>
-        }
-      />
+      <Form message={message} />
     </main>
   )
 }
 
 /** Where people have an organization to sign in at, a token is for programs, and folded away. */
-function Form({ message, help }: Props) {
+function Form({ message, isAgain = false }: Props) {
   const [token, setToken] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [isElsewhere, setElsewhere] = useState(false)
@@ -62,7 +52,14 @@ function Form({ message, help }: Props) {
           {words.signIn.submit}
         </button>
       </form>
-      {help}
+      {!isAgain && (
+        <>
+          <p className="meta">
+            {words.signIn.hint} <code>npx plinth open</code>
+          </p>
+          <p className="meta">{words.signIn.help}</p>
+        </>
+      )}
     </>
   )
   return (

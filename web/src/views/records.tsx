@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import type { Row } from '../api/shapes.ts'
 import { Button } from '../parts/button.tsx'
+import { Select } from '../parts/select.tsx'
 import { fieldName, Text } from '../parts/text.tsx'
 import { Value } from '../parts/value.tsx'
 import { Failure, type Shown, show, useWork } from './frame.tsx'
@@ -119,17 +120,12 @@ function Filter({ tool, args, columns, onListed }: FilterProps) {
     })
   return (
     <search className="filter">
-      <select
+      <Select
         aria-label={words.records.field}
+        options={known.map((name) => [name, fieldName(name)])}
         value={field}
-        onChange={({ currentTarget }) => setField(currentTarget.value)}
-      >
-        {known.map((name) => (
-          <option key={name} value={name}>
-            {fieldName(name)}
-          </option>
-        ))}
-      </select>
+        onChange={setField}
+      />
       <input
         aria-label={words.records.contains}
         placeholder={words.records.contains}

@@ -28,10 +28,7 @@ export const UNUSED_CLIENTS = batchDeletion(
 )
 
 /** Stores a client. Undefined if there are too many. */
-export function registerClient(
-  db: Db,
-  client: Omit<RegisteredClient, 'id'>,
-): Promise<RegisteredClient | undefined> {
+export function registerClient(db: Db, client: Omit<RegisteredClient, 'id'>) {
   return db.transaction(async (tx) => {
     await tx.query(LOCK, [])
     await tx.query(MAKE_ROOM, [])

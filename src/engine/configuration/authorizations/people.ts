@@ -7,6 +7,7 @@ import { uuidv7 } from '../../../foundation/uuid.ts'
 import { hashOf, newToken } from '../../core/authentication/authenticate.ts'
 import { announce, tokenTopic } from '../../core/cache-notices.ts'
 import type { Scope } from '../../core/scope.ts'
+import type { Token } from '../../prisma/client.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { statement } from '../../storage/database/client.ts'
 import { endTokens } from '../tokens/remove.ts'
@@ -23,6 +24,8 @@ export type Identity = {
   /** What asks the provider again; null if it gave nothing. */
   refreshToken: string | null
 }
+/** A tab, or a client by its refresh token. */
+type Renewed = { tokenId?: string; refreshToken?: string }
 type Due = { tokenId: string; subject: string; refreshToken: string | null }
 
 const LOCK = statement(
@@ -60,19 +63,18 @@ function store(scope: Scope, { issuer, subject, name, grants, refreshToken }: Id
     const data = { name, grants: grants as object[], expiresAt }
     const id = known?.tokenId ?? uuidv7()
     const sealed = refreshToken === null ? null : scope.vault.seal(placeOf(id), refreshToken)
-    if (known) {
-      const { hash } = await tx.orm.token.update({ where: { id }, data })
-      await tx.orm.person.update({
-        where: { tokenId: id },
-        data: { refreshToken: sealed, checkedAt: new Date() },
-      })
-      const tabs = await tx.query<{ hash: Buffer }>(RENEW_TABS, [id, JSON.stringify(grants), expiresAt])
-      await announce(tx, ...[{ hash }, ...tabs].map((each) => tokenTopic(each.hash)))
-      return id
-    }
     const within = { ...scope, db: tx, actor: { tokenId: id, name, kind: 'person' as const } }
-    await storeToken(within, newToken(), { id, kind: 'person', ...data })
-    await tx.orm.person.create({ data: { tokenId: id, issuer, subject, refreshToken: sealed } })
+    const token = known
+      ? await tx.orm.token.update({ where: { id }, data })
+      : await storeToken(within, newToken(), { id, kind: 'person', ...data })
+    const said = { refreshToken: sealed, checkedAt: new Date() }
+    await tx.orm.person.upsert({
+      where: { tokenId: id },
+      create: { tokenId: id, issuer, subject, ...said },
+      update: said,
+    })
+    const tabs = await tx.query<Pick<Token, 'hash'>>(RENEW_TABS, [id, JSON.stringify(grants), expiresAt])
+    await announce(tx, ...[token, ...tabs].map(({ hash }) => tokenTopic(hash)))
     return id
   })
 }
@@ -88,10 +90,7 @@ export async function enter(scope: Scope, identity: Identity): Promise<string> {
  * The person of a tab or of a client's refresh token, if the provider has to be asked again. Undefined for others, and while
  * somebody asks.
  */
-export async function takeDue(
-  scope: Scope,
-  { tokenId = '', refreshToken = '' }: { tokenId?: string; refreshToken?: string },
-): Promise<Due | undefined> {
+export async function takeDue(scope: Scope, { tokenId = '', refreshToken = '' }: Renewed) {
   const family = hashOf(familyOf(refreshToken))
   const [due] = await scope.db.query<Due>(TAKE_DUE, [tokenId, family])
   if (due?.refreshToken == null) return due

@@ -25,30 +25,28 @@ import {
 export type Tasks = ReturnType<typeof openTasks>
 
 /** A call that may become a task: how it ends early, and what it last said of its progress. */
-class Work {
-  readonly ended: Cancellation
-  readonly withdrawn = new Cancellation()
-  said: string | null = null
-
-  constructor(ended: Cancellation) {
-    this.ended = ended
-  }
-  withdraw(): void {
-    this.ended.cancel()
-    this.withdrawn.cancel()
-  }
-  /** The request handle of the call, which listens to its progress. */
-  heard(caller: Caller): Caller {
-    return {
+function workOf(ended: Cancellation) {
+  const withdrawn = new Cancellation()
+  let said: string | null = null
+  return {
+    withdrawn,
+    said: () => said,
+    withdraw: () => {
+      ended.cancel()
+      withdrawn.cancel()
+    },
+    /** The request handle of the call, which listens to its progress. */
+    heard: (caller: Caller): Caller => ({
       ...caller,
-      withdrawn: this.withdrawn,
+      withdrawn,
       progress: (done, total, message) => {
-        this.said = message ?? (total === undefined ? `${done}` : `${done} of ${total}`)
+        said = message ?? (total === undefined ? `${done}` : `${done} of ${total}`)
         caller.progress(done, total, message)
       },
-    }
+    }),
   }
 }
+type Work = ReturnType<typeof workOf>
 
 /** A call that has become a task. */
 type Following = {
@@ -77,7 +75,7 @@ export function openTasks({ tools, tasks: tasksOf }: Provider) {
     const over = answer.then(() => true)
     while (!(await Promise.race([over, sleep(LIMITS.taskBeatMs, false, { ref: false })])))
       // A database that is away for a moment has the beat after it.
-      if (await tasks.beat(task, work.said).catch(() => false)) work.withdraw()
+      if (await tasks.beat(task, work.said()).catch(() => false)) work.withdraw()
     const ending = { ...of, id: task.id, session: exchange.session, isWithdrawn: work.withdrawn.isCancelled }
     const change = changeOf(await answer, ending)
     await insist(() => tasks.change(task, change), onInternal)
@@ -118,10 +116,11 @@ export function openTasks({ tools, tasks: tasksOf }: Provider) {
     // Another answer came first.
     if (!begun) return {}
     const { call, round, requestState } = asked
-    const work = new Work(new Cancellation())
+    const again = new Cancellation()
+    const work = workOf(again)
     const named = Object.entries(answers).map(([key, answer]) => [nameOf(key), answer])
     const sent = { requestState, inputResponses: Object.fromEntries(named) }
-    const answer = responseTo(run(call, sent, { ...serving, ended: work.ended }, work), serving)
+    const answer = responseTo(run(call, sent, { ...serving, ended: again }, work), serving)
     keep({ task: begun, tasks, call, round: round + 1, work, answer }, serving)
     return {}
   }
@@ -135,7 +134,7 @@ export function openTasks({ tools, tasks: tasksOf }: Provider) {
         ? tasksOf?.(exchange.session)
         : undefined
       if (!tasks) return run(params, params, serving)
-      const work = new Work(ended)
+      const work = workOf(ended)
       const done = run(params, params, serving, work)
       const first = await Promise.race([done, sleep(LIMITS.taskAfterMs, undefined, { ref: false })])
       if (first) return first
