@@ -7,10 +7,12 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { succeed } from '../support/answers.ts'
 import { openBucket } from '../support/bucket.ts'
 import { cloneDatabase, type TestDatabase } from '../support/database.ts'
 import { openProxy, withoutNotifications } from '../support/proxy.ts'
-import { openServer } from '../support/server.ts'
+import { type Body, openServer } from '../support/server.ts'
+import { openStream } from '../support/sse.ts'
 import { until } from '../support/until.ts'
 
 let folder: string
@@ -147,48 +149,102 @@ test('a database whose notifications do not arrive ends the start', { tags: 'ful
 // Debian's package, which nothing else needs: without it there is no pool to try.
 const POOLER = '/usr/sbin/pgbouncer'
 
-test.skipIf(!existsSync(POOLER))(
-  'a pool in transaction mode ends the start, and one in session mode is served',
-  { tags: 'full' },
-  async () => {
-    for (const mode of ['transaction', 'session']) {
-      const pool = await openPooler(mode)
-      if (mode === 'session')
-        await during({ ...database, url: pool.url }, { PLINTH_BLOB_URL: store('own') }, async (server) => {
-          expect((await server.call('GET', '/v1/bases')).status).toBe(200)
-        })
-      else
-        await expect(
-          during({ ...database, url: pool.url }, { PLINTH_BLOB_URL: store('own') }),
-        ).rejects.toThrow(/notifications do not arrive.*session mode/)
-      await pool.close()
+describe.skipIf(!existsSync(POOLER))('pgbouncer', { tags: 'full' }, () => {
+  const pooled = async (pool: string, logins: string, use: Parameters<typeof during>[2]) => {
+    const other = await cloneDatabase()
+    onTestFinished(() => other.drop())
+    const pooler = await openPooler(other.url, pool, logins)
+    onTestFinished(() => pooler.close())
+    await during({ ...other, url: pooler.url }, {}, use)
+    return other
+  }
+  /** Each way to use the database that a pool could break. */
+  const walk = (isolation: string) => async (server: Awaited<ReturnType<typeof openServer>>) => {
+    succeed(await server.call('PUT', '/v1/bases/crm', {}), 201)
+    const type = {
+      json_schema: { type: 'object', properties: { title: { type: 'string' }, n: { type: 'integer' } } },
+      indexes: [{ fields: ['data.n'] }, { fields: ['data.title'], type: 'text' }],
     }
-  },
-)
+    succeed(await server.call('PUT', '/v1/crm/record-types/note', type), 201)
+    const stream = await openStream(server, '/v1/crm/changes/stream')
+    for (const n of [1, 2])
+      succeed(await server.call('PUT', `/v1/crm/records/note/n${n}`, { data: { title: `red ${n}`, n } }), 201)
+    expect((await stream.until(2)).map(({ data }) => data.id)).toEqual(['n1', 'n2'])
+    stream.cut()
+    const filter = { field: 'data.title', op: 'search', value: 'red' }
+    const found = succeed(await server.call('POST', '/v1/crm/records/note/query', { filter }))
+    expect(found.data.map(({ id }: Body) => id).sort()).toEqual(['n1', 'n2'])
+    const query = 'SELECT id, n FROM note ORDER BY n'
+    expect(succeed(await server.call('POST', '/v1/crm/sql', { query })).data).toEqual([
+      { id: 'n1', n: 1 },
+      { id: 'n2', n: 2 },
+    ])
+    const statements = 'UPDATE note SET n = n + 10'
+    expect(succeed(await server.call('POST', '/v1/crm/sql/execute', { statements })).meta.count).toBe(2)
+    expect(succeed(await server.call('GET', '/readyz')).sql_isolation).toBe(isolation)
+    expect(server.log.some((line) => line.includes('roles of SQL statements cannot log in'))).toBe(
+      isolation === 'parser_only',
+    )
+  }
 
-/** Starts pgbouncer before the database of the tests. It refuses to run as root, so another user runs it. */
-async function openPooler(mode: string): Promise<{ url: string; close(): Promise<void> }> {
+  test('in transaction mode ends the start, and leaves no lock that the next start would wait for', async () => {
+    const other = await cloneDatabase()
+    onTestFinished(() => other.drop())
+    const pooler = await openPooler(other.url, 'transaction', 'asked')
+    onTestFinished(() => pooler.close())
+    await expect(during({ ...other, url: pooler.url }, {})).rejects.toThrow(
+      /notifications do not arrive.*session mode/,
+    )
+    await during(other, {})
+  })
+
+  test('in session mode that asks the database for logins is served, with roles of SQL', () =>
+    pooled('session', 'asked', walk('full')))
+
+  test('in session mode that knows one login, or makes all of them one, leaves SQL to the parser', async () => {
+    await pooled('session', 'listed', walk('parser_only'))
+    await pooled('session', 'forced', walk('parser_only'))
+  })
+})
+
+let poolers = 0
+
+/**
+ * Starts pgbouncer before a database. It refuses to run as root, so another user runs it.
+ * @param logins whether it asks the database for them, has a list of one, or logs all clients in as that one
+ */
+async function openPooler(
+  databaseUrl: string,
+  mode: string,
+  logins: string,
+): Promise<{ url: string; close(): Promise<void> }> {
   // The user of the pool may not reach the socket of the database.
-  const proxy = await openProxy(database.url)
+  const proxy = await openProxy(databaseUrl)
   const to = new URL(proxy.url)
-  const port = 20_000 + (process.pid % 10_000)
-  const password = to.password && ` password=${decodeURIComponent(to.password)}`
+  // Without one the database trusts the login, and the pool asks for it.
+  to.password ||= 'secret'
+  const port = 20_000 + ((process.pid + 1000 * poolers++) % 10_000)
+  const [user, password] = [decodeURIComponent(to.username), decodeURIComponent(to.password)]
+  const forced = `user=${user} password=${password}`
   const directory = await mkdtemp(join(tmpdir(), 'plinth-pooler-'))
   await chmod(directory, 0o755)
-  const file = join(directory, 'pgbouncer.ini')
+  const [file, list] = [join(directory, 'pgbouncer.ini'), join(directory, 'logins')]
+  await writeFile(list, `"${user}" "${password}"\n`, { mode: 0o644 })
   await writeFile(
     file,
     `[databases]
-* = host=127.0.0.1 port=${to.port} user=${decodeURIComponent(to.username)}${password}
+* = host=127.0.0.1 port=${to.port} ${{ asked: `auth_user=${user}`, forced }[logins] ?? ''}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
-auth_type = any
+auth_type = ${logins === 'forced' ? 'any' : 'scram-sha-256'}
+auth_file = ${list}
+auth_query = SELECT usename, passwd FROM pg_shadow WHERE usename = $1
 pool_mode = ${mode}
 default_pool_size = 60
 max_client_conn = 200
-ignore_startup_parameters = extra_float_digits,options,statement_timeout,lock_timeout,idle_in_transaction_session_timeout
+ignore_startup_parameters = options,statement_timeout,idle_in_transaction_session_timeout
 `,
     { mode: 0o644 },
   )

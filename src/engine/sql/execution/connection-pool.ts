@@ -36,7 +36,8 @@ export type SqlConnections = {
 // still uses one.
 const FORMS = `SET timezone = 'UTC'; SET datestyle = 'ISO'; SET intervalstyle = 'iso_8601'; SET extra_float_digits = 1;
   SET bytea_output = 'hex'; SET standard_conforming_strings = on; SET search_path = ''; SET work_mem = '16MB';
-  SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET default_transaction_read_only = on`
+  SET lock_timeout = '500ms'; SET max_parallel_workers_per_gather = 0; SET enable_nestloop = off; SET default_transaction_read_only = on;
+  SELECT session_user AS login`
 
 export function openSqlConnections(connectionString: string): SqlConnections {
   const idle: { connection: SqlConnection; timer: NodeJS.Timeout }[] = []
@@ -105,7 +106,13 @@ async function connect(connectionString: string, login: Login): Promise<SqlConne
   // A pending query rejects with the same error; a broken idle connection is dropped.
   client.on('error', () => {})
   await client.connect()
-  await answered(client, LIMITS.connectionWaitMs, client.query(FORMS))
+  const set = await answered(client, LIMITS.connectionWaitMs, client.query<{ login: string }>(FORMS))
+  // A connection pool may log in all of its clients as one user, whose views show nothing.
+  const found = [set].flat().at(-1)?.rows[0]?.login
+  if (login && found !== login.role) {
+    client.end().catch(() => {})
+    throw Object.assign(new Error(`The login of ${login.role} became ${found}`), { code: '28000' })
+  }
   const { connection } = client as unknown as { connection: { stream: Socket } }
   return { client, socket: connection.stream, role: login?.role ?? null, ended }
 }

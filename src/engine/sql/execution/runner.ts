@@ -345,7 +345,10 @@ async function logIn(
 
 /** The right to connect to the database was taken away. */
 const MAY_NOT_CONNECT = '42501'
-const isRefusedLogin = (thrown: unknown) => sqlState(thrown)?.startsWith('28') ?? false
+/** pgbouncer refuses a login that it does not know by the code of a protocol error. */
+const isRefusedLogin = (thrown: unknown) =>
+  sqlState(thrown)?.startsWith('28') ||
+  (sqlState(thrown) === '08P01' && /authentication failed|no such user/.test(String(thrown)))
 
 function outcomeOf(thrown: unknown, failure: unknown): string {
   if (thrown instanceof Stopped) return thrown.why

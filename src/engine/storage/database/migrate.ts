@@ -7,6 +7,10 @@ type Migration = { name: string; sql: string; checksum: string }
 const FOLDER = new URL('../../../../prisma/migrations/', import.meta.url)
 /** Advisory lock key: only one process migrates at a time. The others wait and then find nothing to apply. */
 const LOCK_KEY = 7_309_453_121
+// The role may limit both times.
+const NO_LIMIT = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0'
+// A lock of the transaction: a pool in transaction mode would keep that of a session, and the next start would wait for it.
+const LOCK = `BEGIN; ${NO_LIMIT}; SELECT pg_advisory_xact_lock(${LOCK_KEY})`
 
 /** Reads the migrations of this version, in order. */
 async function readMigrations(folder: URL): Promise<Migration[]> {
@@ -34,10 +38,12 @@ const PREPARE = `
  * @throws when the database has an unknown migration, or one with a different text
  */
 export async function migrate(connectionString: string, folder = FOLDER): Promise<string[]> {
-  const client = new pg.Client({ connectionString, application_name: 'plinth-migrate' })
-  await client.connect()
+  const connection = () => new pg.Client({ connectionString, application_name: 'plinth-migrate' })
+  const [lock, client] = [connection(), connection()]
+  await lock.connect()
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY])
+    await lock.query(LOCK)
+    await client.connect()
     await client.query(PREPARE)
     const pending = await findPending(client, folder)
     for (const migration of pending) await apply(client, migration)
@@ -45,6 +51,7 @@ export async function migrate(connectionString: string, folder = FOLDER): Promis
     return pending.map(({ name }) => name)
   } finally {
     await client.end()
+    await lock.end()
   }
 }
 
@@ -66,7 +73,7 @@ async function findPending(client: pg.Client, folder: URL): Promise<Migration[]>
 }
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  await client.query('BEGIN')
+  await client.query(`BEGIN; ${NO_LIMIT}`)
   try {
     await client.query(sql)
     await client.query(
