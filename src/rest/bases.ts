@@ -114,6 +114,7 @@ export const bases = [
     need: ({ id = '' }) => ({ knownBase: id }),
     params,
     query: z.strictObject({ include }),
+    versioned: true,
     operation: graphql(
       `query GetBase($id: String!, $counts: Boolean!) { base(id: $id) { ...BaseFields counts @include(if: $counts) } }`,
       [BaseFields],

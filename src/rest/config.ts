@@ -82,6 +82,7 @@ export const config = [
     query: z.strictObject({
       format: z.enum(['json', 'yaml']).optional().meta({ description: 'Defaults to `json`.' }),
     }),
+    versioned: 'hash',
     operation: graphql(
       'query GetConfig($base: String!) { config(base: $base) schema: configSchema(base: $base) }',
     ),

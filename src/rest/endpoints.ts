@@ -1,5 +1,5 @@
 import { EndpointBody } from '../contract/endpoint-shapes.ts'
-import { answerOf, crud } from './route/crud.ts'
+import { answerOf, crud, WarningsMeta } from './route/crud.ts'
 
 /** An endpoint in responses. */
 export const Endpoint = answerOf('Endpoint', EndpointBody)
@@ -9,5 +9,5 @@ export const endpoints = crud('/:base_id/endpoints', {
   tag: 'Endpoints',
   label: 'An endpoint',
   body: EndpointBody,
-  answers: Endpoint,
+  answers: Endpoint.extend({ meta: WarningsMeta }),
 })

@@ -238,6 +238,7 @@ export const relationships = [
     summary: 'Get a relationship',
     need: baseAccess,
     params: one,
+    versioned: true,
     operation: graphql(
       `query GetRelationship($base: String!, $id: String!) { relationship(base: $base, id: $id) { ...RelationshipFields } }`,
       [RelationshipFields],

@@ -97,6 +97,7 @@ export const vault = [
     summary: 'Get a secret, without its value',
     need,
     params,
+    versioned: true,
     operation: graphql(`query GetSecret($name: String!) { found: secret(name: $name) { ...SecretFields } }`, [
       SecretFields,
     ]),

@@ -22,7 +22,10 @@ test('docs/errors.md lists exactly the error codes of the code, with their statu
 test('every detail code in the source is documented', () => {
   const documented = new Set(rows(details, /^\| *`([a-z_0-9]+)` *\|/gm).flat())
   const given = new Set(
-    source.flatMap((text) => rows(text, /\b(?:code|notFound|unknown): '([a-z_0-9]+)'/g).flat()),
+    source.flatMap((text) => [
+      ...rows(text, /\b(?:code|notFound|unknown): '([a-z_0-9]+)'/g).flat(),
+      ...rows(text, /\bcode: [^,;'{}]+ \? '([a-z_0-9]+)' : '([a-z_0-9]+)'/g).flat(),
+    ]),
   )
   // Internal to the shapes: `check.ts` replaces it with `type` or `required`.
   given.delete('invalid_type')

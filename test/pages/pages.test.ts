@@ -109,9 +109,11 @@ test('every OpenAPI operation has a unique id, a tag, parameters, bodies and res
     ).toBe(true)
     if (!path.startsWith('/v1/')) continue
     expect(statuses, name).toEqual(expect.arrayContaining(['400', '401', '403', '404', '409', '429', '500']))
-    for (const response of Object.values<Body>(operation.responses)) {
+    for (const [status, response] of Object.entries<Body>(operation.responses)) {
       const { description, content } = response.$ref ? resolve(response.$ref) : response
       expect(description, name).toMatch(/./)
+      // It has no body.
+      if (status === '304') continue
       const type = path.endsWith('/stream') && !response.$ref ? 'text/event-stream' : 'application/json'
       expect(content[type].schema, name).toBeTypeOf('object')
     }
@@ -537,6 +539,43 @@ test('every error response is valid for the Error schema', async () => {
     expect(valid(body), `${text} ${JSON.stringify(valid.errors)}`).toBe(true)
     expect(body.error.request_id).toBe(headers.get('x-request-id'))
   }
+})
+
+test('what only some answers have is in the description: warnings, the run of a failure, and 304', async () => {
+  const ajv = new Ajv2020({ strict: false })
+  formats.default(ajv)
+  ajv.addSchema(document, 'openapi')
+  await server.call('PUT', '/v1/bases/some', {})
+  await server.call('PUT', '/v1/some/record-types/task', {})
+  const close = {
+    steps: [{ name: 'close', type: 'patch_record', record_type: 'task', id: 't9', data: { done: true } }],
+  }
+  await server.call('PUT', '/v1/some/actions/close', close)
+  const run = await server.call('POST', '/v1/some/actions/close/run', { input: {} })
+  expect(run.body.error.details[0].run_id).toBeTypeOf('string')
+  expect(ajv.validate({ $ref: 'openapi#/components/schemas/Error' }, run.body), run.text).toBe(true)
+
+  const tools = [{ record_type: 'task', operations: ['update'], fields: ['data.title'] }]
+  const put = await server.call('PUT', '/v1/some/endpoints/desk', { tools, actions: ['close'] })
+  expect(put.body.meta.warnings).toHaveLength(1)
+  const answer = 'openapi#/paths/~1v1~1%7Bbase_id%7D~1endpoints~1%7Bid%7D/put/responses/201/content'
+  expect(ajv.validate({ $ref: `${answer}/application~1json/schema` }, put.body), put.text).toBe(true)
+
+  const same = await server.call('GET', '/v1/some/endpoints/desk', undefined, { 'if-none-match': '"1"' })
+  expect(same.status).toBe(304)
+  const fresh = Object.entries<Body>(document.paths).filter(([, { get }]) => get?.responses['304'])
+  for (const [, { get }] of fresh)
+    expect(get.parameters.map(({ name }: Body) => name)).toContain('If-None-Match')
+  expect(fresh.map(([path]) => path)).toEqual(
+    expect.arrayContaining([
+      '/v1/bases/{id}',
+      '/v1/{base_id}/config',
+      '/v1/{base_id}/endpoints/{id}',
+      '/v1/{base_id}/records/{record_type}/{id}',
+      '/v1/{base_id}/relationships/{id}',
+      '/v1/vault/secrets/{name}',
+    ]),
+  )
 })
 
 /** All URLs in the tags and styles of a page; script content is ignored. */

@@ -20,6 +20,7 @@ const DETAIL = z
     hint: z.string().optional().meta({ description: 'The correction, ready to send.' }),
     count: z.int().optional(),
     samples: z.array(z.unknown()).optional(),
+    run_id: z.string().optional().meta({ description: 'The run of an action that failed.' }),
   })
   .meta({ id: 'ErrorDetail' })
 const ERROR = z

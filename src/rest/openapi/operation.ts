@@ -7,7 +7,7 @@ import type { Route } from '../route/route.ts'
 import { ROW_TYPES } from '../route/rows.ts'
 import { EXAMPLES, type Example } from './examples.ts'
 import { type Json, toSchema } from './json-schema.ts'
-import { LAST_EVENT_ID, parameterName, parameters, preconditions } from './parameters.ts'
+import { canBeFresh, LAST_EVENT_ID, parameterName, parameters, preconditions } from './parameters.ts'
 
 /** Describes a route. Components that it needs are added to `schemas`. */
 export function operation(row: Route, schemas: Json): Json {
@@ -40,6 +40,7 @@ export function operation(row: Route, schemas: Json): Json {
           }),
         ]),
       ),
+      ...(canBeFresh(row) && { 304: { description: 'The client has this state. No body.' } }),
       ...Object.fromEntries(
         Object.entries(FAILURES).map(([code, { status }]) => [
           status,

@@ -53,13 +53,19 @@ const header = (name: string, description: string): Json => ({
   schema: { type: 'string' },
 })
 
+const IF_NONE_MATCH = 'If-None-Match'
+
+/** Whether a read answers 304 to a client that has its state. */
+export const canBeFresh = ({ method, spec: { versioned, headers = [] } }: Route) =>
+  method === 'GET' && (versioned !== undefined || headers.some(([name]) => name === IF_NONE_MATCH))
+
 /** `dry_run`, the idempotency key and the preconditions of writes; the condition of reads; other headers. */
 export function preconditions({ method, writes, spec }: Route): Json[] {
   const { versioned, headers = [] } = spec
   const own = headers.map(([name, description]) => header(name, description))
   if (!writes)
     return versioned && method === 'GET'
-      ? [header('If-None-Match', 'ETags that the client has. 304 if the state is one of them.'), ...own]
+      ? [header(IF_NONE_MATCH, 'ETags that the client has. 304 if the state is one of them.'), ...own]
       : own
   return [
     ...parameters(writeQuery, 'query', {}),
@@ -68,7 +74,7 @@ export function preconditions({ method, writes, spec }: Route): Json[] {
       '1 to 255 visible ASCII characters. A request repeated with the same key within 24 hours takes effect once.',
     ),
     ...(versioned ? [header('If-Match', IF_MATCH[versioned === true ? 'version' : versioned])] : []),
-    ...(versioned && versioned !== 'hash' ? [header('If-None-Match', '`*`: create only.')] : []),
+    ...(versioned && versioned !== 'hash' ? [header(IF_NONE_MATCH, '`*`: create only.')] : []),
     ...own,
   ]
 }

@@ -26,6 +26,7 @@ export const records = [
     params: oneAnywhere,
     query: past.extend({ expand: names(EXPAND), include, external_source: externalSource }),
     cuts: true,
+    versioned: true,
     operation: GetRecord,
     variables: ({ params, query }) => ({
       ...target(params),

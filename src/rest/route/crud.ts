@@ -73,6 +73,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       query: z.strictObject({
         version: whole(1, MAX_INT4, undefined, 'The version to return; the current one by default.'),
       }),
+      versioned: true,
       operation: operations.get,
       variables: ({ params, query }) => ({ ...targetOf(params), version: query.version }),
       reply: ({ found }) => ({ body: found }),

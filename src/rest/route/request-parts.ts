@@ -52,7 +52,7 @@ export function readParts<P extends Shape, Q extends z.ZodObject, B extends Shap
 export type Versioned = true | 'hash' | 'content' | undefined
 
 function readPreconditions(versioned: Versioned, request: FastifyRequest, writes: boolean, body: unknown) {
-  if (versioned === 'hash') return { conditions: NONE, hashes: readHashes(request) }
+  if (versioned === 'hash' && writes) return { conditions: NONE, hashes: readHashes(request) }
   if (versioned !== 'content')
     return { conditions: readConditions(request, versioned === true && writes, body), hashes: null }
   const { hashes, ...conditions } = readContentConditions(request)
