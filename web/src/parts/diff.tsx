@@ -61,6 +61,12 @@ const dataOf = (state: Json | undefined): Data =>
 
 export const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
 
+export const Arrow = () => (
+  <span className="arrow" role="img" aria-label={words.becomes}>
+    →
+  </span>
+)
+
 /** `old → new` in a line. */
 function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: number }) {
   const lists = listDifference(from, to)
@@ -92,9 +98,7 @@ function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: n
   return (
     <span className="change">
       {!varies.includes('from') && side(from, 'del')}
-      <span className="arrow" role="img" aria-label={words.becomes}>
-        →
-      </span>
+      <Arrow />
       {varies.includes('to') ? <span className="empty-word">{words.severalValues}</span> : side(to, 'ins')}
     </span>
   )

@@ -2,7 +2,13 @@
 import type { Detail } from '../api/failure.ts'
 import { pathOf, send } from '../api/send.ts'
 import type { ChangeSet, Edit, Step } from '../api/shapes.ts'
+import { words } from '../words.ts'
 import { fieldName } from './text.tsx'
+
+/** `csat` of `desk--csat`. */
+export const shortName = (preview: string): string => preview.split('--').at(-1) ?? preview
+
+export const kindName = (kind: string): string => words.review.kindNames[kind] ?? kind.replaceAll('_', ' ')
 
 export type Sample = { id: string; path: string; message: string }
 export type Break = Detail & { count?: number; samples?: Sample[] }

@@ -1,6 +1,7 @@
 /** What a change of a record type means, field by field in words. */
 import type { Schema } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { Arrow } from './diff.tsx'
 import type { FieldRow } from './schema.ts'
 import { Chip, fieldName, Text } from './text.tsx'
 import { Value } from './value.tsx'
@@ -37,9 +38,7 @@ function FieldChange({ row, isNewType }: { row: FieldRow; isNewType: boolean }) 
       {before && after && !enums && old !== next && (
         <span className="change">
           <del>{old}</del>
-          <span className="arrow" role="img" aria-label={words.becomes}>
-            →
-          </span>
+          <Arrow />
           <ins>{next}</ins>
         </span>
       )}

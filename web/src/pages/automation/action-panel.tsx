@@ -2,7 +2,7 @@
 import { CardItem } from '../../parts/card.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
-import { kindName } from '../../parts/previews.ts'
+import { kindName } from '../../parts/proposal.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { Chip, Icon, Text, toneOf } from '../../parts/text.tsx'

@@ -2,7 +2,7 @@
 import { pathOf, useRead } from '../../api/queries.ts'
 import type { Endpoint, Page } from '../../api/shapes.ts'
 import { Card } from '../../parts/card.tsx'
-import { shortName } from '../../parts/previews.ts'
+import { shortName } from '../../parts/proposal.ts'
 import { Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { Proposal } from './load.ts'

@@ -1,7 +1,7 @@
 /** Secrets that a promotion made. They are shown once. */
 import { Copied } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { kindName } from '../../parts/previews.ts'
+import { kindName } from '../../parts/proposal.ts'
 import { Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { Secret } from './load.ts'

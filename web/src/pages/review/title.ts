@@ -1,7 +1,6 @@
 /** What a proposal is called, in the words of the page: names of agents stand in their own places. */
 import type { RecordType } from '../../api/shapes.ts'
-import { kindName, shortName } from '../../parts/previews.ts'
-import { sizeOf } from '../../parts/proposal.ts'
+import { kindName, shortName, sizeOf } from '../../parts/proposal.ts'
 import { counted, nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
 import type { Edit, Item, Proposal } from './load.ts'

@@ -4,7 +4,7 @@ import { pathOf, useChange, useRead } from '../../api/queries.ts'
 import type { Page, RecordType } from '../../api/shapes.ts'
 import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
 import { words } from '../../words.ts'
-import { ChangesInLine, changesOf, isEmpty } from '../diff.tsx'
+import { Arrow, ChangesInLine, changesOf, isEmpty } from '../diff.tsx'
 import { nameOf } from '../record-types.ts'
 import { Icon, Text, visible, whole } from '../text.tsx'
 import { Time } from '../time.tsx'
@@ -65,9 +65,7 @@ export function Fields({ items }: { items: readonly UndoItem[] }) {
             <td>
               <span className="change">
                 {side(from, count, 'del')}
-                <span className="arrow" role="img" aria-label={words.becomes}>
-                  →
-                </span>
+                <Arrow />
                 {side(to, count, 'ins')}
               </span>
             </td>
