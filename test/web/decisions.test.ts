@@ -395,6 +395,23 @@ inBrowser(
     await visitor.sees('see_also: The far one → The here one', waiting)
     expect(await waiting.locator('.chip').allTextContents()).toEqual(['being written', 'deleted', 'new'])
     expect(await waiting.getByText('The other one').count(), 'a link of other records').toBe(0)
+    // All of a large one is read only when somebody asks for its links.
+    const operations = Array.from({ length: 200 }, (_, at) => ({
+      ...{
+        type: 'upsert_record',
+        record_type: 'article',
+        id: `many-${at}`,
+        data: { title: `Article ${at}` },
+      },
+    }))
+    succeed(await server.call('POST', `/v1/${from}/batch`, { operations }))
+    await page.reload()
+    await visitor.sees('203 changes in all.', waiting)
+    expect(await waiting.getByText('see_also').count()).toBe(0)
+    await visitor.click('button', 'Look for links of this record', waiting)
+    await visitor.sees('see_also: The here one → The near one', waiting)
+    await visitor.sees('see_also: The far one → The here one', waiting)
+    expect(await waiting.getByText('The other one').count(), 'a link of other records').toBe(0)
     expect(faults).toEqual([])
     await close()
   },

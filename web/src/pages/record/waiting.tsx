@@ -6,6 +6,7 @@ import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
 import type { ChangeSet, Data, Edit, Row } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
@@ -85,7 +86,8 @@ type ProposedProps = Props & { from: string; set: ChangeSet }
 /** What a change-set makes of the record and its links. It is decided here, or on its own page beside all else that it changes. */
 function Proposed({ place, related, from, set }: ProposedProps) {
   const { base, type, id } = place
-  const only = !isSmall(set) && { resources: [{ kind: 'record', record_type: type, id }] }
+  const [isWhole, setWhole] = useState(isSmall(set))
+  const only = !isWhole && { resources: [{ kind: 'record', record_type: type, id }] }
   const plan = useQuery(proposalOf(base, { from, ...only }))
   const links = related.data?.data.map(({ relationship }) => relationship.id) ?? []
   const edits = (plan.data?.changes ?? [])
@@ -111,7 +113,12 @@ function Proposed({ place, related, from, set }: ProposedProps) {
           {op === 'update' && <ChangesInLine changes={changesOf(diff)} />}
         </span>
       ))}
-      {!isSmall(set) && <span className="note">{words.record.large(sizeOf(set))}</span>}
+      {!isWhole && (
+        <span className="note">
+          {words.record.large(sizeOf(set))}{' '}
+          <Button className="quiet" label={words.record.itsLinks} onClick={() => setWhole(true)} />
+        </span>
+      )}
       <OnRecord
         of={{
           ...{ base, from, revision: plan.data?.revision, mayReview: rights.mayReview },
