@@ -180,6 +180,9 @@ test.skipIf(!CHROMIUM).each([
         `SELECT pg_notify('plinth_caches', 'token:' || encode(hash, 'hex')) FROM plinth.token`,
       )
       const before = kept.tokens
+      // The server hears of it a moment later.
+      const call = world.as(provider.tokens()?.access_token ?? '')
+      await expect.poll(async () => (await call('GET', '/v1/crm/records/deal')).status).toBe(401)
       const again = client()
       await again.connect(open() as Transport & never)
       expect((await again.listTools()).tools.length).toBeGreaterThan(5)

@@ -233,6 +233,27 @@ describe('approvals', () => {
     expect([await stageOf('a'), (await state()).status]).toEqual(['open', 'approved'])
   })
 
+  test('of a token that is revoked do not count, nor do those of its tabs', async () => {
+    await rules({ approvals: 1 })
+    const leaked = await world.newToken([{ base, permission: 'write' }], { kind: 'person' })
+    const { code } = succeed(await leaked.call('POST', '/v1/tokens/self/sign-in-codes'), 201)
+    const { token } = succeed(await world.as(null)('POST', '/playground/sign-in', { code }))
+    for (const by of [leaked.call, world.as(token)])
+      succeed(await review(by, { verdict: 'approve', revision: 1 }), 201)
+    const resources = [{ kind: 'record', record_type: 'deal', id: 'a' }]
+    succeed(await review(leaked.call, { verdict: 'approve', revision: 1, resources }), 201)
+    expect(await state()).toMatchObject({ status: 'approved', approvals: { needed: 1, given: 1 } })
+    succeed(await world.call('DELETE', `/v1/tokens/${leaked.id}`))
+    expect((await state()).approvals).toEqual({ needed: 1, given: 0 })
+    for (const more of [{}, { resources }])
+      expectDetail(await promote(mara.call, more), 409, { code: 'needs_approval', received: 0 })
+    expect(await stageOf('a')).toBe('open')
+    // Who could be trusted all along is asked again.
+    succeed(await review(tom.call, { verdict: 'approve', revision: 1 }), 201)
+    succeed(await promote(mara.call))
+    expect(await stageOf('a')).toBe('won')
+  })
+
   test('are passed by force of an admin alone, and the log says so', async () => {
     await rules({ approvals: 1 })
     expectDetail(await promote(mara.call, { force: true }), 409, { code: 'needs_approval' })
