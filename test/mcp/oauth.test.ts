@@ -239,6 +239,22 @@ describe('an issuer token', () => {
     expect((await ping(await issuer.sign({ plinth_grants: both }), '/mcp/crm/e/tasks')).status).toBe(403)
   })
 
+  test('approves a change-set, and its approval counts, though no token of Plinth has it', async () => {
+    const rules = { settings: { change_sets: { approvals: 1, self_approval: false } } }
+    await server.call('PUT', '/v1/bases/agreed', rules)
+    await server.call('PUT', '/v1/agreed/record-types/task', {})
+    await server.call('POST', '/v1/agreed/preview', { name: 'fix', copy: 'on_write' })
+    await server.call('PUT', '/v1/agreed--fix/records/task/t1', { data: {} })
+    const token = await issuer.sign({
+      plinth_grants: [{ ...WRITER[0], base: 'agreed', environment: '*' }],
+    })
+    const promote = () => server.call('POST', '/v1/agreed/promote', { from: 'agreed--fix' })
+    expect((await promote()).status).toBe(409)
+    const args = { from: 'agreed--fix', verdict: 'approve', revision: 1 }
+    expect((await callTool(server, '/mcp/agreed', 'review', args, { token })).error).toBeUndefined()
+    expect((await promote()).status).toBe(200)
+  })
+
   test('is refused by REST and GraphQL', async () => {
     const token = await issuer.sign({ plinth_grants: WRITER })
     expect((await server.as(token)('GET', '/v1/bases')).status).toBe(401)

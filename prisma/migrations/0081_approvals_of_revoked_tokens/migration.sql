@@ -10,6 +10,6 @@ CREATE OR REPLACE FUNCTION plinth_draft.approvals(at text) RETURNS TABLE (who te
       SELECT FROM plinth.change_set_review l
       WHERE l.branch = at AND l.revision = c.revision AND l.id > r.id AND l.verdict IN ('request_changes', 'reject')
         AND l.reviewer = r.reviewer)
-    AND (r.token_id IS NULL OR EXISTS (SELECT FROM plinth.token t WHERE t.id = r.own_token))
+    AND (r.own_token LIKE 'oauth:%' OR EXISTS (SELECT FROM plinth.token t WHERE t.id = r.own_token))
     AND (coalesce((b.settings #>> '{change_sets,self_approval}')::boolean, true) OR NOT c.writers && ARRAY[r.own_token, r.reviewer])
 $$;
