@@ -28,10 +28,13 @@ export async function startChild(world: Shared, env: Record<string, string> = {}
     PLINTH_ADMIN_TOKEN: world.adminToken,
     ...env,
   })
-  child.stderr.resume()
+  let said = ''
+  child.stderr.on('data', (chunk) => {
+    said = `${said}${chunk}`.slice(-2000)
+  })
   const ended = new Promise<void>((resolve) => child.on('close', () => resolve()))
   await new Promise<void>((resolve, reject) => {
-    child.on('close', (code) => reject(new Error(`The server ended with ${code}`)))
+    child.on('close', (code) => reject(new Error(`The server ended with ${code}: ${said}`)))
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.startsWith('plinth ready ')) resolve()
     })
