@@ -92,10 +92,11 @@ export async function supervise(options: {
       onLost()
     }
     const ownership = await claimOwnership(cluster.url, { onLost: lost })
+    // A process that began at the same time may have guarded it last, and is about to end.
+    if (ownership) cluster.guard()
     if (!ownership || !cluster.adopted) return ownership
     try {
       if (await hasSettings(cluster.url, options.settings)) {
-        cluster.guard()
         // The guard of the process before may have begun to end it.
         await query(cluster.url, 'SELECT')
         if (!seen.isLost) return ownership

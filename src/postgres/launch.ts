@@ -50,8 +50,9 @@ export async function launch(
     // it outlives it, until the guard ends it.
     const stdio: StdioOptions = ['ignore', log, log]
     const options = { detached: true, stdio, env: serverEnvironment(), cwd: '/', windowsHide: true }
-    const child = spawn(command, args, options)
+    // First: the guard of the process before would end what it does not know.
     guard(paths)
+    const child = spawn(command, args, options)
     return watch(child, () => readFileSync(paths.logFile).subarray(logStart))
   } finally {
     closeSync(log)
