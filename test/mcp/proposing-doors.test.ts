@@ -1,6 +1,7 @@
 // @module-tag full
 /** A token with a policy of its writes changes nothing of production by any tool of either era, nor by inbound webhooks. */
 import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { holdOpen } from '../support/holding.ts'
@@ -173,6 +174,111 @@ test('a call that becomes a task proposes as the call does, whatever it waits fo
   }
 })
 
+/** Confirms what a task or a call asks, as nobody but its client could. */
+const accepting = (requests: Record<string, Body>): Body =>
+  Object.fromEntries(
+    Object.entries(requests).map(([key, { params }]) => [
+      key,
+      {
+        action: 'accept',
+        content: { choice: params['requestedSchema'].properties.choice.enum.at(-1) },
+      },
+    ]),
+  )
+
+/** The end of a call that may go on as a task and may ask: each question is confirmed by the client itself. */
+async function endOf(token: string, path: string, call: Body): Promise<Body> {
+  let { result, error } = (await send(token, 'tools/call', call, path)).body
+  for (;;) {
+    if (error) return { error }
+    const { taskId, inputRequests, requestState } = result
+    if (taskId === undefined && inputRequests === undefined) return result
+    if (taskId === undefined) {
+      const answers = { inputResponses: accepting(inputRequests), requestState }
+      ;({ result, error } = (await send(token, 'tools/call', { ...call, ...answers }, path)).body)
+    } else {
+      const { status, result: done, ...task } = (await send(token, 'tasks/get', { taskId }, path)).body.result
+      if (status === 'completed') return { ...done, taskId }
+      if (status === 'failed' || status === 'cancelled') return { ...task, status, taskId }
+      if (status === 'input_required')
+        await send(token, 'tasks/update', { taskId, inputResponses: accepting(task.inputRequests) }, path)
+      await sleep(100)
+    }
+  }
+}
+
+const PATCH_MANY = ['d1', 'd2'].map((id) => ({
+  ...{ type: 'patch_record', record_type: 'deal', id, data: { amount: 77 } },
+}))
+const DELETE_MANY = ['d1', 'd2'].map((id) => ({ type: 'delete_record', record_type: 'deal', id }))
+
+test('no import, promotion or approval does as a task what it does not at once, whoever confirms it', async () => {
+  for (const [name, grants] of Object.entries(WITH_POLICIES)) {
+    const { token, call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+    const patched = await call('PATCH', '/v1/shop/records/deal/d1', { data: { amount: 21 } })
+    const from = patched.body?.change_set ?? 'shop--drafts'
+    const before = await rows()
+    const held = await holdOpen(world.database)
+    await held.query(`SELECT FROM plinth.change_set WHERE base_id LIKE 'shop--%' FOR UPDATE`)
+    await held.query(`SELECT FROM plinth.record WHERE base_id = 'shop' FOR UPDATE`)
+    await held.query(`SELECT FROM plinth.review_request WHERE base_id = 'shop' FOR UPDATE`)
+    const calls = (
+      [
+        ['/mcp/shop', 'batch', { operations: PATCH_MANY }],
+        ['/mcp/shop', 'batch', { operations: DELETE_MANY }],
+        [`/mcp/${from}`, 'batch', { operations: PATCH_MANY }],
+        ['/mcp/shop/e/desk', 'batch', { operations: DELETE_MANY }],
+        ['/mcp/shop/e/desk', 'own_rights', {}],
+        ['/mcp/shop', 'promote', { from, force: true }],
+        ['/mcp/shop', 'propose', { from, ask: true, note: 'please' }],
+        ['/mcp/shop', 'review', { from, verdict: 'approve', revision: 1 }],
+      ] as const
+    ).map(([path, tool, args]) => ({ path, tool, end: endOf(token, path, { name: tool, arguments: args }) }))
+    await sleep(2500)
+    await held.end()
+    const ended: Body[] = []
+    for (const { path, tool, end } of calls) {
+      const answer = await end
+      ended.push(answer)
+      expect(isInternal(answer), `${name}: ${path} ${tool} ${JSON.stringify(answer)}`).toBe(false)
+      if (tool === 'promote') expect(answer['isError'] ?? answer['error'], name).toBeTruthy()
+    }
+    expect(await rows(), name).toEqual(before)
+    const kept = ended.filter(({ taskId }) => taskId !== undefined)
+    expect(kept.length, name).toBeGreaterThan(0)
+    const twin = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+    for (const other of [twin.token, world.adminToken])
+      for (const { taskId } of kept)
+        for (const { path } of calls)
+          for (const [method, more] of [
+            ['tasks/get', {}],
+            ['tasks/cancel', {}],
+            ['tasks/update', { inputResponses: {} }],
+          ] as const)
+            expect((await send(other, method, { taskId, ...more }, path)).body.error).toBeDefined()
+  }
+})
+
+test('a task that is cancelled within its write has proposed what its result says', async () => {
+  const grants = WITH_POLICIES['proposes'] ?? []
+  const { token, call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+  const { change_set } = succeed(await call('PATCH', '/v1/shop/records/deal/d1', { data: { amount: 31 } }))
+  const before = await rows()
+  const amount = async () => succeed(await call('GET', '/v1/shop/records/deal/d1')).data.amount
+  const held = await holdOpen(world.database)
+  await held.query('SELECT FROM plinth.change_set WHERE base_id = $1 FOR UPDATE', [change_set])
+  const patching = { name: 'batch', arguments: { operations: PATCH_MANY } }
+  const { taskId } = (await send(token, 'tools/call', patching)).body.result
+  await send(token, 'tasks/cancel', { taskId })
+  await sleep(1500)
+  await held.end()
+  const task = async () => (await send(token, 'tasks/get', { taskId })).body.result
+  await expect.poll(async () => (await task()).status, { timeout: 10_000 }).toBe('completed')
+  expect((await task()).result.structuredContent).toMatchObject({ change_set })
+  expect(await amount()).toBe(77)
+  expect(await rows()).toEqual(before)
+})
+
 test('what a webhook of a preview takes stays there, whoever made it; a change-set has none', async () => {
   const grants = WITH_POLICIES['proposes, and manages previews'] ?? []
   const { call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
@@ -204,11 +310,11 @@ test('a delivery to a webhook of production is the write of its sender, past wha
 })
 
 const META = 'io.modelcontextprotocol'
-function send(token: string, method: string, params: Body) {
+function send(token: string, method: string, params: Body, path = '/mcp/shop') {
   const _meta = {
     [`${META}/protocolVersion`]: '2026-07-28',
     [`${META}/clientInfo`]: { name: 'test', version: '1.0.0' },
-    [`${META}/clientCapabilities`]: { extensions: { [`${META}/tasks`]: {} } },
+    [`${META}/clientCapabilities`]: { extensions: { [`${META}/tasks`]: {} }, elicitation: {} },
   }
   const headers = {
     'mcp-protocol-version': '2026-07-28',
@@ -216,7 +322,7 @@ function send(token: string, method: string, params: Body) {
     'mcp-name': params['name'] ?? params['taskId'],
   }
   const body = { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }
-  return world.as(token)('POST', '/mcp/shop', body, headers)
+  return world.as(token)('POST', path, body, headers)
 }
 
 function deliver(call: Call, base: string, hook: string, body: object = { id: 'i1', title: 'delivered' }) {
