@@ -281,6 +281,8 @@ inBrowser('a token that is made there works, is shown once, and ends when it is 
   const { page, faults, close } = await explorer.open('Mara Lindqvist', '/agents')
   const visitor = new Visitor(page)
   await visitor.click('button', 'New token')
+  const room = await page.getByLabel('Name').boundingBox()
+  expect(room?.width, 'a field has room beside its label').toBeGreaterThan(300)
   await page.getByLabel('Name').fill('night-agent')
   await page.getByLabel('Where').selectOption({ label: 'Endpoint Reply' })
   await page.getByLabel('Your own token').fill('plt_wrong')

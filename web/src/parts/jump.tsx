@@ -8,7 +8,7 @@ import { send } from '../api/send.ts'
 import type { Page, RecordType, Row } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { placesOf } from './places.ts'
-import { nameOf, pluralOf, searchOf, titleOf } from './record-types.ts'
+import { MADE_ID, nameOf, pluralOf, searchOf, titleOf } from './record-types.ts'
 import { Text } from './text.tsx'
 
 type Target = { label: string; note: string; address: string }
@@ -121,8 +121,6 @@ function useSettled(text: string): string {
 
 /** Without a text index, a search reads each record of a type: 0.1 s for so many. */
 const MOST_UNINDEXED = 20_000
-/** An id that nobody chose says nothing to a person. */
-const MADE_ID = /^[\da-f]{8}-[\da-f-]{27}$/
 
 /** Records of the first types whose texts have the words, or whose id begins so. */
 function useFound(base: string, types: readonly RecordType[], asked: string): Target[] {

@@ -1,7 +1,7 @@
 /** What a proposal changes, as the pages and the requests name it. */
 import type { Detail } from '../api/failure.ts'
 import { pathOf, send } from '../api/send.ts'
-import type { ChangeSet, Edit, Step } from '../api/shapes.ts'
+import type { ChangeSet, Data, Edit, Step } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { fieldName } from './text.tsx'
 
@@ -69,6 +69,10 @@ export function fieldsOf({ op, diff }: Edit): [path: string, name: string][] {
   const paths = op === 'update' ? diff.map(({ path }) => path.split('/').slice(1, 3).join('.')) : []
   return [...new Set(paths)].map((path) => [path, fieldName(path)])
 }
+
+/** All of what is made or goes, such as a link with its ends. */
+export const wholeIn = ([step]: readonly Step[]): Data | undefined =>
+  step?.path === '' ? ((step.value ?? step.before) as Data) : undefined
 
 export const sizeOf = ({ counts }: ChangeSet) => counts.create + counts.update + counts.delete
 

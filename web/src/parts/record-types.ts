@@ -30,6 +30,9 @@ export function counted(
   return `${whole.format(count)} ${type ? pluralOf(type).toLowerCase() : plural(one)}`
 }
 
+/** An id that nobody chose says nothing to a person. */
+export const MADE_ID = /^[\da-f]{8}-[\da-f-]{27}$/
+
 type Described = Pick<RecordType, 'display' | 'json_schema'>
 /** The property that names a record to a person. */
 export const titleField = ({ display, json_schema: { properties = {} } }: Described): string | undefined =>

@@ -30,6 +30,8 @@ export default function Activity({ place: { base } }: PageProps) {
   )
   const since = search['since'] ?? DAY
   const isReady = useIsReady(base, since, feed)
+  const given = Object.keys(search)
+  const showAll = () => setSearch(Object.fromEntries(given.map((each) => [each, undefined])))
   useKey('j', next)
   useKey('k', last)
   return (
@@ -48,12 +50,9 @@ export default function Activity({ place: { base } }: PageProps) {
             <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
             {pendingOf(feed, 10)}
             {feed.data && groups.length === 0 && (
-              <Nothing
-                isFiltered={Object.keys(search).length > 0}
-                onAll={() =>
-                  setSearch(Object.fromEntries(Object.keys(search).map((each) => [each, undefined])))
-                }
-              />
+              <Empty title={given.length > 0 ? words.activity.noneOfFilter : words.activity.none}>
+                {given.length > 0 && <Button label={words.activity.showAll} onClick={showAll} />}
+              </Empty>
             )}
             <Feed base={base} rows={fold(groups)} types={types} now={now} onFilter={setSearch} />
             <More of={feed} label={words.older} />
@@ -104,12 +103,6 @@ function Feed({ base, rows, types, now, onFilter }: FeedProps) {
 const keyOf = ({ groups: [group] }: Folded) => `${group?.request_id} ${group?.last_seq}`
 const nameOfPart = (part: Part): string =>
   typeof part === 'number' ? longDay.format(part) : words.activity.parts[part]
-
-const Nothing = ({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void }) => (
-  <Empty title={isFiltered ? words.activity.noneOfFilter : words.activity.none}>
-    {isFiltered && <Button label={words.activity.showAll} onClick={onAll} />}
-  </Empty>
-)
 
 const KINDS = ['agent', 'program', 'person'] as const
 const MOST_BARS = 400

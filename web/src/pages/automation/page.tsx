@@ -91,8 +91,14 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
         </label>
       </div>
       {pendingOf(all, 6) ??
-        (shown.length === 0 ? (
-          <Nothing isFiltered={all.rows.length > 0} onAll={() => change({ kind: '', failed: '' })} />
+        (shown.length === 0 && all.rows.length > 0 ? (
+          <Empty title={words.automation.noneOfFilter}>
+            <Button label={words.activity.showAll} onClick={() => change({ kind: '', failed: '' })} />
+          </Empty>
+        ) : shown.length === 0 ? (
+          <Empty title={words.automation.none} hint={words.automation.noneHint}>
+            <a href="/guides/triggers">{words.nav.guides}</a>
+          </Empty>
         ) : (
           <Table
             label={words.automation.title}
@@ -123,17 +129,6 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
     </ListPage>
   )
 }
-
-const Nothing = ({ isFiltered, onAll }: { isFiltered: boolean; onAll: () => void }) =>
-  isFiltered ? (
-    <Empty title={words.automation.noneOfFilter}>
-      <Button label={words.activity.showAll} onClick={onAll} />
-    </Empty>
-  ) : (
-    <Empty title={words.automation.none} hint={words.automation.noneHint}>
-      <a href="/guides/triggers">{words.nav.guides}</a>
-    </Empty>
-  )
 
 /** A source: what of another system it reads and writes. */
 const SourcePanel = ({ base, source, back }: { base: string; source: Source; back: string }) => (

@@ -5,14 +5,23 @@ import { useState } from 'react'
 import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
-import type { ChangeSet, Data, Edit, Row } from '../../api/shapes.ts'
+import type { ChangeSet, Edit, Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { fieldsOf, isAbout, isSmall, named, proposalOf, shortName, sizeOf } from '../../parts/proposal.ts'
+import {
+  fieldsOf,
+  isAbout,
+  isSmall,
+  named,
+  proposalOf,
+  shortName,
+  sizeOf,
+  wholeIn,
+} from '../../parts/proposal.ts'
 import { stateField } from '../../parts/record-types.ts'
 import { OnRecord } from '../../parts/review/on-record.tsx'
 import { useRights } from '../../parts/review/rights.ts'
@@ -113,12 +122,7 @@ function Proposed({ place, related, from, set }: ProposedProps) {
           {op === 'update' && <ChangesInLine changes={changesOf(diff)} />}
         </span>
       ))}
-      {!isWhole && (
-        <span className="note">
-          {words.record.large(sizeOf(set))}{' '}
-          <Button className="quiet" label={words.record.itsLinks} onClick={() => setWhole(true)} />
-        </span>
-      )}
+      {!isWhole && <span className="note">{words.record.large(sizeOf(set))}</span>}
       <OnRecord
         of={{
           ...{ base, from, revision: plan.data?.revision, mayReview: rights.mayReview },
@@ -131,14 +135,15 @@ function Proposed({ place, related, from, set }: ProposedProps) {
         label={rights.mayReview ? words.record.decide : words.review.saySomething}
       >
         <LinkButton href={to.review(base, from, { first: `${type}/${id}` })} label={words.review.open} />
+        {!isWhole && <Button label={words.record.itsLinks} onClick={() => setWhole(true)} />}
       </OnRecord>
     </li>
   )
 }
 
 /** Whether an edit is of the record, or of a link at whose ends it is. A link that stays does not say where it ends. */
-function isOf({ type, id }: Place, { kind, id: of, diff: [step] }: Edit): boolean {
+function isOf({ type, id }: Place, { kind, id: of, diff }: Edit): boolean {
   if (kind === 'record') return of === `${type}/${id}`
-  const link = (step?.path === '' ? (step.value ?? step.before) : undefined) as Data | undefined
+  const link = wholeIn(diff)
   return ['source', 'target'].some((end) => link?.[`${end}_record_type`] === type && link[`${end}_id`] === id)
 }

@@ -32,7 +32,7 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
     {
       name: 'title',
       head: words.records.record,
-      width: isNarrow ? 8 : 22,
+      width: isNarrow ? 5.5 : 22,
       cell: (row) => <Text className="title">{titleOf(row, type)}</Text>,
     },
     {
@@ -44,7 +44,7 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
     {
       name: 'at',
       head: words.records.deletedAt,
-      width: isNarrow ? 4 : 8,
+      width: isNarrow ? 3.75 : 8,
       cell: (row) => <Time at={row.deleted_at} />,
     },
     ...(isNarrow
@@ -61,7 +61,7 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
     {
       name: 'select',
       head: <span className="hidden">{words.records.restore}</span>,
-      width: isNarrow ? 5 : 8,
+      width: isNarrow ? 6 : 8,
       cell: (row) => (
         <Button
           label={words.records.restore}

@@ -64,6 +64,7 @@ function Facet({ base, type, field, conditions, search, asOf, onChange }: Props 
   }))
   const order = (value: Json) => (value === null ? VALUES + 1 : (field.values?.indexOf(value) ?? 0))
   const name = fieldName(field.path)
+  if (groups.data && found.length === 0) return null
   return (
     <fieldset className="facet" aria-label={name}>
       <span className="meta">{name.replace(/^./u, (first) => first.toUpperCase())}</span>

@@ -34,7 +34,7 @@ export function Foot({ foot, all, plural, sums, total, onShown, hint }: FootProp
   return (
     <footer className="records-foot">
       <span>
-        {foot.count > 0 && words.records.range(first + 1, last + 1, foot.count)} {plural}
+        {foot.count > 0 ? words.records.range(first + 1, last + 1, foot.count) : 0} {plural}
         {all !== undefined && all !== foot.count && `, ${words.records.inAll(all)}`}
       </span>
       {totals.map((text) => (

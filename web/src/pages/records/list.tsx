@@ -96,6 +96,7 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
     />
   )
   const plural = pluralOf(type).toLowerCase()
+  const isNarrowed = asked.conditions.length > 0 || Boolean(search['q'])
   if (list.error && known.length === 0) return <Failure of={list.error} onRetry={() => void list.refetch()} />
   return (
     <Authors value={authors}>
@@ -107,14 +108,16 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
         />
       )}
       {!list.isPending && list.total === 0 ? (
-        <NoMatch
-          plural={plural}
-          conditions={asked.conditions}
-          total={all?.count}
-          q={search['q']}
-          onConditions={onConditions}
-          onChange={onChange}
-        />
+        <Empty title={isNarrowed ? words.records.noMatch(plural, all?.count) : words.records.none(plural)}>
+          <span className="chips">
+            {asked.conditions.length > 0 && (
+              <Button label={words.records.removeFilter} onClick={() => onConditions([])} />
+            )}
+            {search['q'] && (
+              <Button label={words.records.removeSearch} onClick={() => onChange({ q: undefined })} />
+            )}
+          </span>
+        </Empty>
       ) : (
         <Grid
           label={pluralOf(type)}
@@ -170,24 +173,3 @@ const selectColumn = (toggle: (row: Linked) => void): Column<Linked> => ({
     />
   ),
 })
-
-type NoMatchProps = Pick<Props, 'onConditions' | 'onChange'> & {
-  plural: string
-  conditions: readonly Condition[]
-  total: number | undefined
-  q: string | undefined
-}
-
-/** Nothing matches: what hides them, and the way to take it off. */
-const NoMatch = ({ plural, conditions, total, q, onConditions, onChange }: NoMatchProps) => (
-  <Empty
-    title={conditions.length === 0 && !q ? words.records.none(plural) : words.records.noMatch(plural, total)}
-  >
-    <span className="chips">
-      {conditions.length > 0 && (
-        <Button label={words.records.removeFilter} onClick={() => onConditions([])} />
-      )}
-      {q && <Button label={words.records.removeSearch} onClick={() => onChange({ q: undefined })} />}
-    </span>
-  </Empty>
-)
