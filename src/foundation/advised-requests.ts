@@ -14,6 +14,7 @@ export const HTTP_REQUESTS = {
   idempotency_key: 'Idempotency-Key',
   list_bases: 'GET /v1/bases',
   list_changes: 'GET /v1/{base_id}/changes',
+  list_claims: 'GET /v1/{base_id}/claims',
   list_previews: 'GET /v1/{base_id}/previews',
   list_records: 'GET /v1/{base_id}/records/{record_type}',
   list_tokens: 'GET /v1/tokens',

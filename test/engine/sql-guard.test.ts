@@ -357,6 +357,20 @@ describe('a refused statement', () => {
     expect((await refusal(`SELECT 'é🎉' FROM WHERE`)).message).toContain('near "WHERE"')
   })
 
+  test('with a name that needs double quotes says so', async () => {
+    for (const [sql, hint] of [
+      ['SELECT id FROM first-type', '"first-type"'],
+      ['SELECT id FROM 2type', '"2type"'],
+      ['SELECT id FROM order', '"order"'],
+    ] as const) {
+      const { code, message, hint: given } = await refusal(sql)
+      expect([code, given]).toEqual(['sql_syntax', hint])
+      expect(message).toContain(`write it in double quotes: ${hint}`)
+    }
+    for (const sql of ['SELECT id FORM customer', 'SELECT 1.2.3', 'SELECT id FROM WHERE x', 'SELEC 1'])
+      expect((await refusal(sql)).hint ?? '', sql).not.toMatch(/customer|SELEC|\d/)
+  })
+
   test('with an unsupported feature has the alternative in its message', async () => {
     expect((await refusal('DELETE FROM customer')).message).toMatch(/write one SELECT.*<<write_sql>>/)
     expect((await refusal(`SELECT format('%s', 1)`)).message).toContain('||')

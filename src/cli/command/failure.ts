@@ -45,7 +45,8 @@ export function describe({ body: { error }, advice }: Failure): string {
   const lines = [`${error.code}: ${error.message}`]
   for (const { path, message, hint, samples } of error.details ?? []) {
     const more = message === undefined || message === error.message ? '' : `: ${message}`
-    lines.push(`  ${path || '(body)'}${more}`)
+    const line = `${path || '(body)'}${more}`
+    if (line !== error.message) lines.push(`  ${line}`)
     if (hint !== undefined) lines.push(`    hint: ${hint}`)
     for (const sample of samples ?? []) lines.push(...linesOf(sample))
   }

@@ -11,6 +11,7 @@ export const MCP_REQUESTS: RequestNames = {
   idempotency_key: 'idempotency_key',
   list_bases: 'list_bases',
   list_changes: 'changes',
+  list_claims: 'sql_query on the relation claims',
   list_previews: 'preview with the action "list"',
   list_records: 'query_records',
   list_tokens: 'the list of tokens',

@@ -10,20 +10,26 @@ export const time = z
   .string()
   .meta({ format: 'date-time', description: 'RFC 3339 in UTC with milliseconds.' })
 
+/** The code of the engine for the same fault. */
+const INVALID_ID = { code: 'invalid_id' }
+
 export const baseId = (test: (id: string) => boolean = isBaseId) =>
   z
     .string()
-    .refine(test, `A base id must be ${ID_RULES.base}.`)
+    .refine(test, { message: `A base id must be ${ID_RULES.base}.`, params: INVALID_ID })
     .meta({ description: `A base id: ${ID_RULES.base}.` })
 /** The id of a resource of configuration: `A seed`. */
 export const configurationId = (label: string, description = `${label} id.`) =>
-  z.string().refine(isTypeId, `${label} id must be ${ID_RULES.type}.`).meta({ description })
+  z
+    .string()
+    .refine(isTypeId, { message: `${label} id must be ${ID_RULES.type}.`, params: INVALID_ID })
+    .meta({ description })
 export const typeId = configurationId('A record type')
 export const relTypeId = configurationId('A relationship type')
 export const endpointId = configurationId('An endpoint')
 export const recordId = z
   .string()
-  .refine(isRecordId, `A record id must be ${ID_RULES.record}.`)
+  .refine(isRecordId, { message: `A record id must be ${ID_RULES.record}.`, params: INVALID_ID })
   .meta({ description: 'A record id.' })
 
 export const changeSeq = z

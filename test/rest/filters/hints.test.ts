@@ -61,3 +61,24 @@ test('a function of an aggregate has the hint that is meant, or none', async () 
     'count_distinct',
   ])
 })
+
+test('a property that a closed schema does not have is named by its whole field, where it is near', async () => {
+  const closed = (properties: object) => ({ type: 'object', properties, additionalProperties: false })
+  const json_schema = closed({
+    stage: { type: 'string' },
+    address: closed({ 'zip-code': { type: 'string' } }),
+  })
+  const open = `/v1/crm/records/${await world.newType({ json_schema })}/query`
+  const faultOf = async (body: object, at: string) => expectFault(await world.call('POST', open, body), at)
+  const near = await faultOf(eq('data.stge'), '/filter/field')
+  expect(near).toMatchObject({ hint: 'data.stage', allowed: ['stage', 'address'] })
+  expect(near.message).toContain('Did you mean data.stage?')
+  expect(await faultOf(eq('data.address.zip-kode'), '/filter/field')).toMatchObject({
+    hint: 'data.address.zip-code',
+    allowed: ['zip-code'],
+  })
+  expect(await faultOf({ sort: '-data.stge' }, '/sort')).toMatchObject({ hint: 'data.stage' })
+  const far = await faultOf({ fields: ['data.xyzzy'] }, '/fields')
+  expect(far).not.toHaveProperty('hint')
+  expect(far.message).not.toContain('Did you mean')
+})

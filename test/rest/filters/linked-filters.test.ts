@@ -174,7 +174,7 @@ test('errors name the place and say what to send', async () => {
   const path = await refused('ticket', { not: on('~customer.data.tier', 'eq', 'pro') })
   expect(path).toMatchObject({ path: '/filter/not/field', code: 'wrong_direction', hint: 'customer' })
   const property = await refused('ticket', on('customer.data.teir', 'eq', 'pro'))
-  expect(property).toMatchObject({ path: '/filter/field', code: 'unknown_field', hint: 'tier' })
+  expect(property).toMatchObject({ path: '/filter/field', code: 'unknown_field', hint: 'customer.data.tier' })
   const notRelated = await refused('ticket', on('nothing.data.tier', 'eq', 'pro'))
   expect(notRelated).toMatchObject({ path: '/filter/field', code: 'unknown_field' })
   expect(notRelated['message']).toContain('"<relationship type>.data.<name>", with "~" before it')

@@ -12,6 +12,11 @@ const json_schema = {
     due: { type: 'string', format: 'date' },
     opened_at: { type: ['string', 'null'], format: 'date-time' },
     free: { type: 'string' },
+    amount: { type: 'number' },
+    count: { type: ['integer', 'null'] },
+    paid: { type: 'boolean' },
+    names: { type: 'array', items: { type: 'string' } },
+    either: { type: ['string', 'number'] },
   },
   $defs: { level: { enum: [1, 2] } },
 }
@@ -46,6 +51,17 @@ describe('a filter with a value that the schema excludes', () => {
     ['data.due', 'gt', 'now-7d', '"now-7d" is not a time'],
     ['data.opened_at', 'lte', 'yesterday', 'Write 2026-01-31 or 2026-01-31T09:30:00Z.'],
     ['created_at', 'gt', '01/02/2026', '"01/02/2026" is not a time'],
+    [
+      'data.amount',
+      'gt',
+      '100',
+      'The schema allows no string in data.amount, only number, and "100" compares with none. Did you mean 100?',
+    ],
+    ['data.amount', 'eq', 'much', 'only number, and "much" compares with none.'],
+    ['data.count', 'in', [1, '2'], 'Did you mean 2?'],
+    ['data.paid', 'neq', 'true', 'Did you mean true?'],
+    ['data.free', 'eq', 5, 'Did you mean "5"?'],
+    ['data.names', 'eq', 'Ada', 'A list that contains it is found with the operator "has".'],
   ])('%s %s %j is no fault, and the hint says so', async (field, op, value, words) => {
     expect(await hintOf(condition(field, op, value))).toContain(words)
     expect(
@@ -64,6 +80,12 @@ describe('a filter with a value that the schema excludes', () => {
     ['data.due', 'eq', '2026-01-31'],
     ['data.opened_at', 'gt', '2026-01-31T09:30:00+02:00'],
     ['data.free', 'eq', 'anything'],
+    ['data.amount', 'gt', 1.5],
+    ['data.count', 'eq', null],
+    ['data.either', 'in', ['5', 5]],
+    ['data.names', 'has', 'Ada'],
+    ['data.names', 'eq', ['Ada']],
+    ['data.names[]', 'eq', 'Ada'],
     ['data.unknown', 'eq', 'anything'],
   ])('%s %s %j has no hint', async (field, op, value) => {
     expect(await hintOf(condition(field, op, value))).toBeUndefined()

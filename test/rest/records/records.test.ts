@@ -190,7 +190,8 @@ describe('A record', () => {
   )
 
   test.each(['_a', '', 'a/b', 'é', 7, null, 'x\n'])('is refused with the id %j in a POST', async (id) => {
-    expectFault(await world.call('POST', at, { id, data: {} }), '/id')
+    const { code } = expectFault(await world.call('POST', at, { id, data: {} }), '/id')
+    expect(code).toBe(typeof id === 'string' ? 'invalid_id' : 'type')
   })
 
   test.each(['é/日本 ?#%"\\\'', 'x'.repeat(512), '😀'.repeat(512), ' '])(

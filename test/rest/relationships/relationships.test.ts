@@ -143,7 +143,7 @@ describe('A relationship', () => {
       [link('knows', A, ['compny', 'a']), '/target_record_type', 'unknown_record_type', 'company'],
       [link('works', A, X, { data: [] }), '/data', 'type'],
       [link('works', A, X, { datas: {} }), '/datas', 'unknown_key', 'data'],
-      [link('works', ['person', '?'], X), '/source_id', 'custom'],
+      [link('works', ['person', '?'], X), '/source_id', 'invalid_id'],
       [{ ...link('works', A, X), source_id: undefined }, '/source_id', 'required'],
     ]
     for (const [body, at, code, hint] of refused) {

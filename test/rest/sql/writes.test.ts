@@ -241,6 +241,10 @@ test('UPDATE moves the end of a link, which keeps its id, its data and its pair'
     `UPDATE relationships SET target_id = 'c2' WHERE rel_type = 'near' AND target_id = 'c1'`,
   )
   expect(expectFailure(twice, 'CONFLICT').details[0]).toMatchObject({ code: 'exists' })
+  const again = expectFailure(await run(`INSERT INTO company (id, name) VALUES ('c1', 'C')`), 'CONFLICT')
+  expect(again.message).toBe(
+    'Statement 0: company "c1": There is already a record "c1". Use another id, or update the one that exists. Nothing was written.',
+  )
   for (const end of [`'none'`, 'NULL', `(SELECT id FROM company WHERE name = 'None')`])
     expectFailure(await run(`UPDATE relationships SET target_id = ${end}`), 'VALIDATION_ERROR')
   expectFailure(

@@ -94,7 +94,10 @@ function restricted({ seen, samples, unseen }: Standing): DomainError {
     details.push({
       path: '/id',
       code: 'restricted',
-      message: `${seen === 1 ? 'One link restricts' : `${seen} links restrict`} the deletion of its target. Delete the ${seen === 1 ? 'link or its source' : 'links or their sources'} first.`,
+      message:
+        seen === 1
+          ? 'One link restricts the deletion of its target. Delete the link or its source first.'
+          : `${seen} links restrict the deletion of their targets. Delete the links or their sources first.`,
       count: seen,
       samples,
     })

@@ -86,7 +86,10 @@ function defaultFaults(defaults: object, type: FieldContext, under: string): rea
   const judged: Record<string, object> = {}
   for (const [name, value] of Object.entries(defaults)) {
     const at = `${under}${pointer(name)}`
-    const found = detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, at))
+    // The key of a default is a name, and no field.
+    const found = detailsThrownBy(() => checkField({ kind: 'data', path: [name] }, type, at)).map(
+      ({ hint, ...fault }) => (hint === undefined ? fault : { ...fault, hint: hint.replace(/^data\./, '') }),
+    )
     const property = own(properties, name)
     faults.push(...found)
     // As a default of the property, so that it is completed and judged as one.

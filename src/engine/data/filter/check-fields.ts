@@ -26,11 +26,11 @@ function checkLinked({ of, end, at, otherwise }: Linked): void {
 }
 
 function checkCondition<C extends string>(condition: Condition<C>, type: FieldContext): void {
-  const { field, op, at } = condition
+  const { field, op, at, name } = condition
   checkStatus(condition, type)
   // With hidden fields, a search of `data` covers the visible properties only.
   const isVisiblePart = op === 'search' && field.kind === 'data' && field.path.length === 0 && type.visible
-  if (field.kind === 'data' && !isVisiblePart) checkField(field, type, `${at}/field`)
+  if (field.kind === 'data' && !isVisiblePart) checkField(field, type, `${at}/field`, name)
 }
 
 /**

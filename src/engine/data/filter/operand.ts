@@ -2,7 +2,7 @@ import type { Column } from '../../../contract/record-columns.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
-import type { Field, FieldPath } from '../../schema/compiled-types/field-path.ts'
+import { type Field, type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
 import { fieldExists, formatAt } from '../../schema/json-schema/fields.ts'
 import type { Parameters } from './parameters.ts'
 
@@ -103,19 +103,26 @@ export function checkField(
   field: Extract<Field, { kind: 'data' }>,
   { jsonSchema, visible }: FieldContext,
   at: string,
+  written = '',
 ): void {
-  const { exists, allowed, renamed }: ReturnType<typeof fieldExists> = visible
+  const { exists, allowed, missing, renamed }: ReturnType<typeof fieldExists> = visible
     ? within(visible, jsonSchema, field.path)
     : fieldExists(jsonSchema, field.path)
   if (exists) return
   const names = field.path.filter((segment) => typeof segment === 'string')
-  const close = renamed ?? names.map((name) => nearest(name, allowed)).find(Boolean)
+  const close = renamed ?? nearest(String(field.path[missing]), allowed)
+  // The relationship types before a field of linked records.
+  const own = fieldName(field.path)
+  const before = written.endsWith(own) ? written.slice(0, -own.length) : ''
+  const meant =
+    close === undefined ? undefined : (before + fieldName(field.path.with(missing, close))).slice(0, 160)
+  const advice = renamed ? ` It is called ${renamed} now.` : meant ? ` Did you mean ${meant}?` : ''
   throw invalid({
     path: at,
     code: 'unknown_field',
-    message: `The type has no property "${names.join('.').slice(0, 128)}", and its schema allows no additional properties.${renamed ? ` It is called ${renamed} now.` : ''}`,
+    message: `The type has no property "${names.join('.').slice(0, 128)}", and its schema allows no additional properties.${advice}`,
     allowed: allowed.slice(0, 50),
-    ...(close && { hint: close }),
+    ...(meant && { hint: meant }),
   })
 }
 
@@ -123,5 +130,5 @@ export function checkField(
 function within(visible: readonly string[], jsonSchema: unknown, path: FieldPath) {
   const [first] = path
   const isShown = typeof first === 'string' && visible.includes(first)
-  return isShown ? fieldExists(jsonSchema, path) : { exists: false, allowed: [...visible] }
+  return isShown ? fieldExists(jsonSchema, path) : { exists: false, allowed: [...visible], missing: 0 }
 }

@@ -126,7 +126,8 @@ function readOfRecord(node: Record<string, unknown>, at: string, budget: Budget)
   const condition = readCondition(path ? { ...node, field: path.field } : node, at, budget, RECORD_FIELDS)
   if (!path) return condition as Condition
   const otherwise = notOwn(node['field'], `${at}/field`)
-  return alongPath(condition as Condition, (inner) =>
+  const whole = { ...(condition as Condition), name: String(node['field']) }
+  return alongPath(whole, (inner) =>
     path.steps.reduceRight<Filter>((of, step): Filter => {
       countLink(budget, at)
       return { kind: 'linked', ...step, recordType: null, of, at, otherwise }

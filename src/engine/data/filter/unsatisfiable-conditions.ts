@@ -3,7 +3,7 @@
 import { nearest } from '../../../contract/suggest.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type FieldPath, fieldName } from '../../schema/compiled-types/field-path.ts'
-import { isScalar, valuesAt } from '../../schema/json-schema/fields.ts'
+import { isScalar, typesAt, valuesAt } from '../../schema/json-schema/fields.ts'
 import { nearProperty } from '../../schema/json-schema/misspelt-properties.ts'
 import { type FieldContext, zoneOf } from './operand.ts'
 import type { Condition, Filter } from './syntax-tree.ts'
@@ -12,7 +12,7 @@ import { isTime } from './value.ts'
 /** Operators that compare with whole values, and whether each member of a list is one. */
 const EQUAL: readonly string[] = ['eq', 'neq', 'in', 'not_in']
 const MEMBERS: readonly string[] = ['has', 'has_any', 'has_all']
-const TIMES: readonly string[] = [...EQUAL, 'gt', 'gte', 'lt', 'lte']
+const COMPARED: readonly string[] = [...EQUAL, 'gt', 'gte', 'lt', 'lte']
 
 /** Names the first value of a filter that no valid record has; null if there is none. */
 export function adviseValues(filter: Filter<string> | null, type: FieldContext): string | null {
@@ -33,7 +33,7 @@ function adviseValue({ field, op, value, name }: Condition<string>, type: FieldC
     field.kind === 'column'
       ? field.column === 'created_at' || field.column === 'updated_at'
       : zoneOf(field.path, type) !== null
-  if (isInstant && TIMES.includes(op)) {
+  if (isInstant && COMPARED.includes(op)) {
     const wrong = sent.find((each) => typeof each === 'string' && !isTime(each))
     if (wrong !== undefined)
       return `${shown(wrong)} is not a time, so the condition on ${name} never matches. Write 2026-01-31 or 2026-01-31T09:30:00Z.`
@@ -41,7 +41,8 @@ function adviseValue({ field, op, value, name }: Condition<string>, type: FieldC
   if (field.kind === 'column') return null
   const path = EQUAL.includes(op) ? field.path : MEMBERS.includes(op) ? [...field.path, null] : null
   const allowed = path && valuesAt(type.jsonSchema, path)
-  if (!allowed) return null
+  if (!allowed)
+    return COMPARED.includes(op) ? adviseKind(sent, name, typesAt(type.jsonSchema, field.path)) : null
   const wrong = sent.find((each) => isScalar(each) && each !== null && !allowed.includes(each))
   return wrong === undefined ? null : adviseEnum(wrong, name, allowed)
 }
@@ -67,6 +68,26 @@ export function adviseName(
   const near = typeof name === 'string' && !visible ? nearProperty(jsonSchema, name) : undefined
   if (near === undefined || typeof name !== 'string') return null
   return `The schema has no ${fieldName([name]).slice(0, 80)}. Did you mean ${fieldName([near, ...below]).slice(0, 160)}?`
+}
+
+/** Names the first value that is of no type of the field, and how it is written as one. */
+function adviseKind(sent: readonly unknown[], name: string, types: readonly unknown[]): string | null {
+  const kinds = types.map((type) => (type === 'integer' ? 'number' : String(type)))
+  const wrong = sent.find((each) => isScalar(each) && each !== null && !kinds.includes(typeof each))
+  if (kinds.length === 0 || wrong === undefined) return null
+  const read = typeof wrong === 'string' ? wrong.trim() : String(wrong)
+  const isMeant =
+    (kinds.includes('number') && read !== '' && Number.isFinite(Number(read))) ||
+    (kinds.includes('boolean') && (read === 'true' || read === 'false'))
+  const meant = isMeant
+    ? ` Did you mean ${read.slice(0, 64)}?`
+    : kinds.includes('string')
+      ? ` Did you mean ${shown(read)}?`
+      : kinds.includes('array')
+        ? ' A list that contains it is found with the operator "has".'
+        : ''
+  const only = kinds.filter((kind) => kind !== 'null').join(' or ')
+  return `The schema allows no ${typeof wrong} in ${name}, only ${only}, and ${shown(wrong)} compares with none.${meant}`
 }
 
 /** Says which values a field has, and the nearest of them. */

@@ -1,5 +1,6 @@
 /** Leases: rejects a write to a record that another worker has claimed. */
 import type { ActorKind } from '../../../contract/shapes.ts'
+import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { notInChangeSets } from '../../core/change-set/change-set-scope.ts'
 import { policyOn, rightsOf } from '../../core/row-policy/apply.ts'
@@ -78,7 +79,7 @@ export async function findClaim(
       {
         path: at,
         code: 'claim_not_found',
-        message: 'GET …/claims lists the current claims.',
+        message: `The current claims: ${advised('list_claims')}.`,
         received: id.slice(0, 64),
       },
     ],

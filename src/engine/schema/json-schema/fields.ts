@@ -9,20 +9,20 @@ import { renamedTo } from './property-names.ts'
  * (`additionalProperties: false`) excludes it; `allowed` then lists the properties at that level.
  */
 export function fieldExists(schema: unknown, path: Path): Existence {
-  const { closed } = follow(schema, path)
-  if (!closed) return { exists: true, allowed: [] }
+  const { closed, missing = 0 } = follow(schema, path)
+  if (!closed) return { exists: true, allowed: [], missing }
   const properties = propertiesOf(closed)
-  const names = path.filter((segment) => typeof segment === 'string')
-  const renamed = names.map((name) => renamedTo(properties, name)).find((name) => name !== undefined)
+  const renamed = renamedTo(properties, String(path[missing]))
   return {
     exists: false,
     allowed: Object.keys(properties).slice(0, LIMITS.allowedFieldsShown),
+    missing,
     ...(renamed !== undefined && { renamed }),
   }
 }
 
-/** `renamed`: what the property is called now, if it was renamed. */
-type Existence = { exists: boolean; allowed: string[]; renamed?: string }
+/** `missing`: the index of the segment that is excluded. `renamed`: what the property is called now, if it was renamed. */
+type Existence = { exists: boolean; allowed: string[]; missing: number; renamed?: string }
 
 /** The `format` that the schema declares at a path, if any. */
 export function formatAt(schema: unknown, path: Path): string | undefined {
@@ -90,16 +90,19 @@ type Path = readonly (string | number | null)[]
 type Place = Record<string, unknown>
 
 /** Resolves the path: to the schema at its end, to the closed schema that excludes it, or to undefined. */
-function follow(schema: unknown, path: Path): { place?: Place | undefined; closed?: Place } {
+function follow(
+  schema: unknown,
+  path: Path,
+): { place?: Place | undefined; closed?: Place; missing?: number } {
   // A closed schema needs no reference resolution.
   let place = dereference(schema, schema, isClosed)
-  for (const segment of path) {
+  for (const [missing, segment] of path.entries()) {
     if (!place) return {}
     const properties = propertiesOf(place)
     if (typeof segment !== 'string')
       place = dereference(itemSchema(place, segment ?? Number.POSITIVE_INFINITY), schema, isClosed)
     else if (Object.hasOwn(properties, segment)) place = dereference(properties[segment], schema, isClosed)
-    else return isClosed(place) ? { closed: place } : {}
+    else return isClosed(place) ? { closed: place, missing } : {}
   }
   return { place }
 }

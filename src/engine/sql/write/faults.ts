@@ -75,6 +75,11 @@ function renamed(error: DomainError, statement: number, rowOf: (operation: numbe
   const [only] = details
   if (first === undefined || !only) return error
   // `inStatement` names the statement.
-  const message = only.message.startsWith(first) ? only.message : `${first}: ${only.message}`
+  const advice = only.message.replace(`${first}: `, '')
+  const fault = error.message.replace(/^Operation \d+: | Nothing was written\.$/g, '')
+  // What is wrong is in the message of the error alone, where that of its detail says what to do.
+  const said =
+    only.count !== undefined || details.length > 1 || fault.includes(advice) ? advice : `${fault} ${advice}`
+  const message = `${first}: ${said}`
   return restated(error, { message: `${message} Nothing was written.`, details })
 }

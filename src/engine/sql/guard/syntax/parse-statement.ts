@@ -101,10 +101,12 @@ export function parseAll(parser: Parser, source: Source): readonly Node[] {
   } catch (error) {
     const fault = syntaxFaultOf(error)
     if (!fault) throw source.fault('too_deep', 'The statement is nested too deeply. Flatten it.')
+    const name = unquotedAt(source.parsed, fault.cursorPosition)
     throw source.fault(
       'sql_syntax',
-      advise(fault.message, source.parsed),
+      advise(fault.message, source.parsed, name),
       byteAt(source.parsed, fault.cursorPosition),
+      name === undefined ? {} : { hint: quoteName(name) },
     )
   }
 }
@@ -115,8 +117,24 @@ function syntaxFaultOf(error: unknown): SyntaxFault | undefined {
   return details && !/memory|stack depth/.test(details.message) ? details : undefined
 }
 
-function advise(message: string, text: string): string {
-  const [what = message] = message.split(' at or near ')
+/** The name at a syntax error that has to be quoted: it has a dash or begins with a digit, or is a key word after FROM. */
+function unquotedAt(text: string, characters: number): string | undefined {
+  const all = [...text]
+  const [, start = ''] = /(?:^|[\s,(])([\w.-]{0,128})$/.exec(all.slice(0, characters).join('')) ?? []
+  const [rest = ''] = /^[\w.-]{0,128}/.exec(all.slice(characters).join('')) ?? []
+  const name = start + rest
+  const isWord = /^[a-z_]\w*$/i.test(name)
+  if (isWord)
+    return /\b(?:from|join|into|update)\s+$/i.test(all.slice(0, characters).join('')) ? name : undefined
+  return /^\w+(?:[-.]\w+)*$/.test(name) && /[a-z]/i.test(name) ? name : undefined
+}
+
+function advise(message: string, text: string, name: string | undefined): string {
+  const [first = message] = message.split(' at or near ')
+  const what =
+    name === undefined
+      ? first
+      : `${first}. If ${name} is a name, write it in double quotes: ${quoteName(name)}`
   const past = PAST.test(text)
     ? ` The past is read with as_of, outside SQL, or from the relation changes.`
     : ''

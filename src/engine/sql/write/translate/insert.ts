@@ -108,7 +108,7 @@ function typeRows(translation: Translation, rows: SelectStmt, columns: readonly 
 export const unevenRow = ({ source }: Pick<Translation, 'source'>, expected: number, received: number) =>
   source.fault(
     'arity',
-    `INSERT names ${expected} columns, and a row has ${received} values. Write one value for each column.`,
+    `INSERT names ${expected} columns, and a row has ${received}. Write one value for each column.`,
     undefined,
     { expected, received },
   )

@@ -33,7 +33,7 @@ export type WrittenRelation = {
 const RESERVED = new Set(['old', 'new', 'excluded'])
 const ELSEWHERE: Readonly<Record<string, string>> = {
   records: 'Write to one record type: its id is the relation.',
-  changes: 'The log of changes cannot be written.',
+  changes: 'It is the log of what was written.',
   claims: 'Claims cannot be written with SQL. Claim, release and complete them.',
   record_types: `Write record types with ${advised('put_record_type')}.`,
   relationship_types: `Write relationship types with ${advised('put_relationship_type')}.`,
