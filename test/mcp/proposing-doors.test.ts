@@ -174,34 +174,39 @@ test('a call that becomes a task proposes as the call does, whatever it waits fo
   }
 })
 
-/** Confirms what a task or a call asks, as nobody but its client could. */
-const accepting = (requests: Record<string, Body>): Body =>
+/** Answers what a task or a call asks, as nobody but its client could: with the last choice, which confirms, or another. */
+const accepting = (requests: Record<string, Body>, choice: number): Body =>
   Object.fromEntries(
     Object.entries(requests).map(([key, { params }]) => [
       key,
       {
         action: 'accept',
-        content: { choice: params['requestedSchema'].properties.choice.enum.at(-1) },
+        content: { choice: params['requestedSchema'].properties.choice.enum.at(choice) },
       },
     ]),
   )
 
-/** The end of a call that may go on as a task and may ask: each question is confirmed by the client itself. */
-async function endOf(token: string, path: string, call: Body): Promise<Body> {
+/** The end of a call that may go on as a task and may ask: each question is answered by the client itself. */
+async function endOf(token: string, path: string, call: Body, choice = -1): Promise<Body> {
   let { result, error } = (await send(token, 'tools/call', call, path)).body
   for (;;) {
     if (error) return { error }
     const { taskId, inputRequests, requestState } = result
     if (taskId === undefined && inputRequests === undefined) return result
     if (taskId === undefined) {
-      const answers = { inputResponses: accepting(inputRequests), requestState }
+      const answers = { inputResponses: accepting(inputRequests, choice), requestState }
       ;({ result, error } = (await send(token, 'tools/call', { ...call, ...answers }, path)).body)
     } else {
       const { status, result: done, ...task } = (await send(token, 'tasks/get', { taskId }, path)).body.result
       if (status === 'completed') return { ...done, taskId }
       if (status === 'failed' || status === 'cancelled') return { ...task, status, taskId }
       if (status === 'input_required')
-        await send(token, 'tasks/update', { taskId, inputResponses: accepting(task.inputRequests) }, path)
+        await send(
+          token,
+          'tasks/update',
+          { taskId, inputResponses: accepting(task.inputRequests, choice) },
+          path,
+        )
       await sleep(100)
     }
   }
@@ -257,6 +262,27 @@ test('no import, promotion or approval does as a task what it does not at once, 
           ] as const)
             expect((await send(other, method, { taskId, ...more }, path)).body.error).toBeDefined()
   }
+})
+
+test('the task of a promotion asks who may promote, and ends with what they chose', async () => {
+  succeed(await world.call('POST', '/v1/shop/preview', { name: 'waits', copy: 'on_write' }), 201)
+  const data = { title: 'promoted by a task' }
+  succeed(await world.call('PUT', '/v1/shop--waits/records/deal/waits', { data }), 201)
+  const promote = async (choice: 0 | 1) => {
+    const held = await holdOpen(world.database)
+    await held.query(`SELECT FROM plinth.change_set WHERE base_id = 'shop--waits' FOR UPDATE`)
+    const call = { name: 'promote', arguments: { from: 'shop--waits' } }
+    const end = endOf(world.adminToken, '/mcp/shop', call, choice)
+    await sleep(1500)
+    await held.end()
+    const { taskId, ...ended } = await end
+    expect(taskId).toBeDefined()
+    return ended
+  }
+  expect(await promote(0)).toMatchObject({ isError: true })
+  expect((await world.call('GET', '/v1/shop/records/deal/waits')).status).toBe(404)
+  expect(await promote(1)).toMatchObject({ structuredContent: { from: 'shop--waits', kind: 'promotion' } })
+  expect(succeed(await world.call('GET', '/v1/shop/records/deal/waits')).data).toEqual(data)
 })
 
 test('a task that is cancelled within its write has proposed what its result says', async () => {
