@@ -38,7 +38,7 @@ export async function makeBackup(
   signal: AbortSignal,
 ): Promise<Manifest> {
   // The backup belongs to this session, and so does the lock.
-  const { query, close } = await connect(source.url)
+  const { query, close } = connect(source.url)
   try {
     const [{ got } = { got: false }] = await query<{ got: boolean }>(
       'SELECT pg_try_advisory_lock($1) AS got',

@@ -1,7 +1,7 @@
 /** Files as they are in a backup: compressed by zstd, which checks them as they are read. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { PassThrough, type Readable, type Transform, Writable } from 'node:stream'
+import { Readable, type Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { LIMITS } from '../foundation/limits.ts'
@@ -50,17 +50,16 @@ export async function packFile(
 export async function openPacked(place: Place, name: string, sha256?: string): Promise<Readable> {
   const source = await place.read(name)
   if (sha256 === undefined) return unpacked(source)
+  return unpacked(Readable.from(checked(name, source, sha256), { objectMode: false }))
+}
+
+async function* checked(name: string, source: Readable, sha256: string): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
-  const checked = new PassThrough({
-    transform(chunk: Buffer, _, done) {
-      hash.update(chunk)
-      done(null, chunk)
-    },
-    flush(done) {
-      done(hash.digest('hex') === sha256 ? null : new Error(`${name} is damaged: it has another digest.`))
-    },
-  })
-  return unpacked(through(source, checked))
+  for await (const chunk of source) {
+    hash.update(chunk)
+    yield chunk
+  }
+  if (hash.digest('hex') !== sha256) throw new Error(`${name} is damaged: it has another digest.`)
 }
 
 /** Reads a stored file to its end, and says which it is if it cannot be read. */

@@ -93,12 +93,9 @@ async function directoryPlace(directory: string): Promise<Place> {
 }
 
 async function* filesIn(root: string, folder: string): AsyncIterable<PlacedFile> {
-  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) {
-      yield* filesIn(root, path)
-      continue
-    }
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])) {
+    if (entry.isDirectory()) continue
+    const path = join(entry.parentPath, entry.name)
     const { mtime } = await stat(path)
     yield { name: relative(root, path).replaceAll('\\', '/'), modifiedAt: mtime }
   }

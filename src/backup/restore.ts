@@ -155,7 +155,7 @@ async function recover<T>(
     )
   })
   try {
-    const { query, close } = await connect(cluster.url)
+    const { query, close } = connect(cluster.url)
     try {
       const [last] = await query<{ at: Date | null }>('SELECT pg_last_xact_replay_timestamp() AS at')
       return { ...(await use(query)), restored_to: last?.at?.toISOString() ?? null }

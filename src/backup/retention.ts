@@ -45,30 +45,10 @@ async function removeContents(
   const oldest = kept[0]
   if (!oldest) return
   const contents = await place.contents()
-  const needed = union([live(blobs), ...complete.map(({ id }) => namedContents(place, id))])
-  let next = await needed.next()
-  for await (const { sha256, modifiedAt } of contents.list()) {
-    while (!next.done && next.value < sha256) next = await needed.next()
-    if (!next.done && next.value === sha256) continue
-    if (modifiedAt.getTime() < Date.parse(oldest.started_at)) await contents.remove(sha256)
-  }
-}
-
-async function* live(blobs: BlobStore): AsyncGenerator<string, void, undefined> {
-  for await (const { sha256 } of blobs.list()) yield sha256
-}
-
-/** All of several ordered sequences, in order. */
-async function* union(
-  sequences: readonly AsyncGenerator<string, void, undefined>[],
-): AsyncGenerator<string, void, undefined> {
-  const heads = await Promise.all(sequences.map((each) => each.next()))
-  for (;;) {
-    const values = heads.flatMap(({ done, value }) => (done || value === undefined ? [] : [value]))
-    if (values.length === 0) return
-    const [least = ''] = values.sort()
-    yield least
-    for (const [at, sequence] of sequences.entries())
-      while (heads[at]?.value === least) heads[at] = await sequence.next()
-  }
+  const needed = new Set<string>()
+  for await (const { sha256 } of blobs.list()) needed.add(sha256)
+  for (const { id } of complete) for await (const sha256 of namedContents(place, id)) needed.add(sha256)
+  for await (const { sha256, modifiedAt } of contents.list())
+    if (!needed.has(sha256) && modifiedAt.getTime() < Date.parse(oldest.started_at))
+      await contents.remove(sha256)
 }

@@ -10,7 +10,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { type InfoLog, wordsOf } from '../foundation/log.ts'
 import { makeBackup } from './base-backup.ts'
 import { openBesideServer } from './blob-location.ts'
-import { type Connection, reconnecting } from './connection.ts'
+import { type Connection, connect } from './connection.ts'
 import { copyContent, copyContents } from './contents.ts'
 import type { Hold } from './hold.ts'
 import { backupIds, findBackups } from './manifest.ts'
@@ -152,7 +152,7 @@ class Running implements Backups {
 
   start(url: string): void {
     const { config, place, log } = this.#parts
-    this.#connection = reconnecting(url)
+    this.#connection = connect(url)
     const { query } = this.#connection
     const archive = new WalArchive(this.#line, { query, place, spool: spoolOf(config.dataDir), log })
     this.#archive = archive
