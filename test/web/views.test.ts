@@ -145,6 +145,7 @@ inBrowser('a promotion shows each field, and is declined without effect', async 
   )
   const shown = await open('promote', { from: 'crm--fix' }, { theme: 'dark' })
   const { view } = shown
+  expect(await view.textContent('h1')).toBe('Promotes 1 record from crm--fix to crm.')
   expect(await view.textContent('.change-table')).toMatch(/stage.*won→lost/)
   await isReadable(shown)
   await view.click('text=Decline')

@@ -88,7 +88,7 @@ export async function promoteChangeSet(
     if (planning) {
       const state = await digestInTurns(entry.drafts)
       planning.checkApproval(entry.drafts.length > 0, () => {
-        const what = `Promotes ${entry.drafts.length} records and relationships from ${from} to ${baseId}.`
+        const what = `Promotes ${counted(entry.drafts)} from ${from} to ${baseId}.`
         return { state, what, plan: { what, promotion: done } }
       })
     }
@@ -96,6 +96,12 @@ export async function promoteChangeSet(
     return done
   })
 }
+
+/** `2 records and 1 relationship` */
+const counted = (drafts: readonly { kind: string }[]): string =>
+  [...Map.groupBy(drafts, ({ kind }) => kind)]
+    .map(([kind, { length }]) => `${length} ${kind}${length === 1 ? '' : 's'}`)
+    .join(' and ')
 
 /** Names the deletions that take more with them than was reviewed. Those that grow meanwhile are counted when they are done. */
 async function requireSameDeletions(...args: Parameters<typeof grownDeletions>): Promise<void> {
