@@ -86,10 +86,13 @@ async function keepWorking(work: Work, pool: pg.Pool, signal: AbortSignal): Prom
 async function start(work: Work, pool: pg.Pool): Promise<Runner> {
   // Lazy import, after the server listens.
   const { Logger, run } = await import('graphile-worker')
-  const quiet = new Logger(() => (level, message) => {
+  const quiet = new Logger(() => (level, message, meta) => {
     const { services } = work
     if ((level === 'error' || level === 'warning') && services && !services.signal.aborted)
-      services.log.warn({ job: message }, 'a job failed')
+      services.log.warn(
+        { job: message },
+        meta?.['failure'] ? 'a job failed' : 'the job runner had a failure; it goes on',
+      )
   })
   return run({
     pgPool: pool,
