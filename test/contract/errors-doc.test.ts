@@ -23,7 +23,7 @@ test('every detail code in the source is documented', () => {
   const documented = new Set(rows(details, /^\| *`([a-z_0-9]+)` *\|/gm).flat())
   const given = new Set(
     source.flatMap((text) => [
-      ...rows(text, /\b(?:code|notFound|unknown): '([a-z_0-9]+)'/g).flat(),
+      ...rows(text, /\b(?:code|notFound|unknown): '([a-z][a-z_0-9]*)'/g).flat(),
       ...rows(text, /\bcode: [^,;'{}]+ \? '([a-z_0-9]+)' : '([a-z_0-9]+)'/g).flat(),
     ]),
   )
