@@ -181,3 +181,36 @@ asMara('the claim of another one is released', '/t/ticket/T-1004', async (visito
   )
   expect(data).toEqual([])
 })
+
+test.skipIf(!CHROMIUM)(
+  'words are searched where an index has them: in some texts, or in all data, in Chromium if there is one',
+  { timeout: TIME },
+  async () => {
+    const { server, open } = explorer
+    const text = { type: 'string', maxLength: 200 }
+    const properties = { title: text, body: text, hint: text }
+    const type = (fields: string[]) => ({
+      json_schema: { type: 'object', properties },
+      indexes: [{ fields, type: 'text' }],
+    })
+    const all = ['data.title', 'data.body', 'data.hint']
+    for (const [id, fields] of Object.entries({ some_texts: all.slice(0, 2), all_texts: all })) {
+      succeed(await server.call('PUT', `/v1/desk/record-types/${id}`, type(fields)), 201)
+      const data = { title: 'One', body: 'Of a walrus', hint: 'In the sea' }
+      succeed(await server.call('PUT', `/v1/desk/records/${id}/one`, { data }), 201)
+      const { page, faults, close } = await open('Mara Lindqvist', `/t/${id}`)
+      const asked: string[] = []
+      page.on('request', (request) => {
+        const body = request.url().includes('/query') ? (request.postData() ?? '') : ''
+        if (body.includes('"walrus"')) asked.push(body)
+      })
+      await page.getByRole('searchbox', { name: 'Search words' }).fill('walrus')
+      await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(0)
+      await page.getByRole('gridcell', { name: 'One', exact: true }).waitFor()
+      const isOfAll = asked.some((body) => body.includes('"field":"data"'))
+      expect(isOfAll, id).toBe(id === 'all_texts')
+      expect(faults).toEqual([])
+      await close()
+    }
+  },
+)

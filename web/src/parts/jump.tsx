@@ -8,7 +8,7 @@ import { send } from '../api/send.ts'
 import type { Page, RecordType, Row } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { placesOf } from './places.ts'
-import { MADE_ID, nameOf, pluralOf, searchOf, titleOf } from './record-types.ts'
+import { MADE_ID, nameOf, pluralOf, searchFor, searchOf, titleOf } from './record-types.ts'
 import { Text } from './text.tsx'
 
 type Target = { label: string; note: string; address: string }
@@ -129,9 +129,9 @@ function useFound(base: string, types: readonly RecordType[], asked: string): Ta
   const searched = types.filter((type) => isSmall(type) || searchOf(type)).slice(0, 5)
   const answers = useQueries({
     queries: searched.map((type) => {
-      const search = { field: searchOf(type) ?? 'data', op: 'search', value: asked }
       const own = { field: 'id', op: 'ilike', value: `${asked.replace(/[\\%_]/g, '\\$&')}%` }
-      const body = { filter: isSmall(type) ? { or: [search, own] } : search, limit: 5 }
+      const quick = searchFor(asked, searchOf(type))
+      const body = { filter: isSmall(type) ? { or: [searchFor(asked), own] } : quick, limit: 5 }
       const path = pathOf([base, 'records', type.id, 'query'])
       return {
         queryKey: [path, body],

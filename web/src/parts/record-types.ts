@@ -62,12 +62,21 @@ export function stateField(type: RecordType): Field | undefined {
   return states.find(({ name }) => /^(state|status|stage|phase)$/i.test(name)) ?? states[0]
 }
 
-/** The field that a search of words asks; undefined where no text index makes it quick. */
-export function searchOf({ indexes }: RecordType): string | undefined {
+/** The fields that a search of words asks; undefined where no text index makes it quick. */
+export function searchOf({ indexes, json_schema: { properties = {} } }: RecordType): string[] | undefined {
   const index = indexes.find(({ type, status }) => type === 'text' && status !== 'building')
-  if (!index) return undefined
-  const [only, second] = index.fields.map(termOf)
-  return second === undefined ? only : 'data'
+  const fields = index?.fields.map(termOf)
+  // An index serves a search of all data where it has each text; else one of its own fields only.
+  const isOfAll = Object.entries(properties).every(
+    ([name, schema]) => !isText(schema) || fields?.includes(`data.${name}`),
+  )
+  return fields && isOfAll ? ['data'] : fields
+}
+
+/** The filter of a search, of all data where no fields are named. */
+export function searchFor(value: string, fields: readonly string[] = ['data']) {
+  const all = fields.map((field) => ({ field, op: 'search', value }))
+  return all.length === 1 && all[0] ? all[0] : { or: all }
 }
 
 /** The field of a part of an index. */

@@ -15,7 +15,7 @@ type Props = {
   base: string
   type: RecordType
   conditions: readonly Condition[]
-  search: { field: string; words: string } | undefined
+  search: object | undefined
   asOf: string | undefined
   onChange: (conditions: Condition[]) => void
 }

@@ -24,17 +24,9 @@ export function parseFilter(text: string | undefined): Condition[] | undefined {
 const isCondition = (value: unknown): value is Condition =>
   Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'string'
 
-type Filter = { field: string; op: string; value?: Json } | { and: Filter[] }
-
-export function filterOf(
-  conditions: readonly Condition[],
-  search?: { field: string; words: string },
-): Filter | undefined {
-  const all = conditions.map(
-    ([field, op, value]): Filter => ({ field, op, ...(value !== undefined && { value }) }),
-  )
-  if (search && search.words !== '') all.push({ field: search.field, op: 'search', value: search.words })
-  return all.length === 0 ? undefined : { and: all }
+export function filterOf(conditions: readonly Condition[], search?: object): { and: object[] } | undefined {
+  const all = conditions.map(([field, op, value]) => ({ field, op, ...(value !== undefined && { value }) }))
+  return all.length === 0 && !search ? undefined : { and: [...all, ...(search ? [search] : [])] }
 }
 
 /** One value of a field is chosen, or left again. */

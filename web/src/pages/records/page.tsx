@@ -10,7 +10,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { Form, useFaults } from '../../parts/form.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { nameOf, pluralOf, searchOf } from '../../parts/record-types.ts'
+import { nameOf, pluralOf, searchFor, searchOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
 import { cut } from '../../parts/text.tsx'
 import { NotFound } from '../../shell/not-found.tsx'
@@ -43,7 +43,7 @@ function askedOf(type: RecordType, search: Search) {
   const [first] = viewsOf(type, words.records.views)
   const conditions = parseFilter(search['filter']) ?? parseFilter(first?.search['filter']) ?? []
   const q = search['q']?.trim() ?? ''
-  const searched = q === '' ? undefined : { field: searchOf(type) ?? 'data', words: q }
+  const searched = q === '' ? undefined : searchFor(q, searchOf(type))
   // The best matches come first, unless an order is chosen.
   const sort = search['sort'] ?? (searched ? '' : '-updated_at')
   return { conditions, searched, sort, asOf: search['as_of'], filter: filterOf(conditions, searched) }
