@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ActorKind } from '../../../contract/shapes.ts'
 import type { Access } from './access.ts'
 import { compileAccess } from './compile-access.ts'
@@ -43,11 +43,8 @@ export type Principal = {
  * principal share idempotency keys, claims, limits and changes. They are used at `/mcp` only: by an agent.
  */
 export function issuedSession({ issuer, subject, name, grants, expiresAt }: Principal): TokenSession {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([issuer, subject]))
-    .digest('base64url')
   return {
-    tokenId: `oauth:${digest}`,
+    tokenId: `oauth:${hash('sha256', JSON.stringify([issuer, subject]), 'base64url')}`,
     name,
     kind: 'agent',
     key: null,
