@@ -111,11 +111,13 @@ async function connect(connectionString: string, login: Login): Promise<SqlConne
   const found = [set].flat().at(-1)?.rows[0]?.login
   if (login && found !== login.role) {
     client.end().catch(() => {})
-    throw Object.assign(new Error(`The login of ${login.role} became ${found}`), { code: '28000' })
+    throw Object.assign(new Error(`The login of ${login.role} became ${found}`), { code: REFUSED_LOGIN })
   }
   const { connection } = client as unknown as { connection: { stream: Socket } }
   return { client, socket: connection.stream, role: login?.role ?? null, ended }
 }
 
+/** The SQLSTATE of a login that PostgreSQL refuses. */
+const REFUSED_LOGIN = '28000'
 /** `application_name` of the connections. */
 const APPLICATION = 'plinth-sql'
