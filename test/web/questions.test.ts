@@ -2,7 +2,7 @@
 /** The questions that the pages answer, each within two clicks, by somebody who knows words only. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bytes } from '../../web/src/parts/text.tsx'
+import { bytes } from '../../web/src/words.ts'
 import { succeed } from '../support/answers.ts'
 import { CHROMIUM } from '../support/browser.ts'
 import type { Body } from '../support/server.ts'

@@ -25,6 +25,12 @@ const operations: Readonly<Record<string, string>> = {
   claim: 'claim',
   attach: 'attach files',
 }
+export const bytes = (count: number): string => {
+  if (count < 1024) return `${count} bytes`
+  const units = ['kB', 'MB', 'GB', 'TB']
+  const power = Math.min(Math.floor(Math.log2(count) / 10), units.length)
+  return `${(count / 1024 ** power).toFixed(count < 10 * 1024 ** power ? 1 : 0)} ${units[power - 1]}`
+}
 export const quoted = (value: unknown) => (value === null ? 'empty' : `“${String(value)}”`)
 
 /** The schema of a field in words: "text, up to 2,000 characters". */

@@ -31,13 +31,6 @@ export const fieldName = (path: string): string =>
       .trim(),
   )
 
-export const bytes = (count: number): string => {
-  if (count < 1024) return `${count} bytes`
-  const units = ['kB', 'MB', 'GB', 'TB']
-  const power = Math.min(Math.floor(Math.log2(count) / 10), units.length)
-  return `${(count / 1024 ** power).toFixed(count < 10 * 1024 ** power ? 1 : 0)} ${units[power - 1]}`
-}
-
 export const whole = new Intl.NumberFormat('en')
 
 type Tag = 'code' | 'dt' | 'h1' | 'h2' | 'h3' | 'p' | 'q' | 'span' | 'strong'

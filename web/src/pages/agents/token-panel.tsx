@@ -10,10 +10,10 @@ import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
-import { bytes, cut, Text, whole } from '../../parts/text.tsx'
+import { cut, Text, whole } from '../../parts/text.tsx'
 import { clock, DAY, HOUR, shortTime, startOfDay, Time } from '../../parts/time.tsx'
 import { Who } from '../../parts/who.tsx'
-import { words } from '../../words.ts'
+import { bytes, words } from '../../words.ts'
 import { kindOf, type Span, useFailed, useToolUsage, type useUsage } from './load.ts'
 
 type Props = {

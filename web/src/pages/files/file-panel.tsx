@@ -12,10 +12,10 @@ import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { useParameters } from '../../parts/search.ts'
-import { bytes, Text, visible } from '../../parts/text.tsx'
+import { Text, visible } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
-import { words } from '../../words.ts'
+import { bytes, words } from '../../words.ts'
 import { nameOf } from './list.tsx'
 import {
   type FileType,

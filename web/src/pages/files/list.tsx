@@ -2,9 +2,9 @@
 import { useSearch } from 'wouter'
 import { changed, to } from '../../addresses.ts'
 import { Table } from '../../parts/table.tsx'
-import { bytes, cut, Icon, Text } from '../../parts/text.tsx'
+import { cut, Icon, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
-import { words } from '../../words.ts'
+import { bytes, words } from '../../words.ts'
 import type { Entry, File } from './load.ts'
 
 type Props = { base: string; type: string; rows: readonly Entry[]; selected: string | undefined }

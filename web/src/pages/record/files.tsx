@@ -1,8 +1,8 @@
 /** The files of the record. One opens at the side. */
 import { Empty } from '../../parts/failure.tsx'
-import { bytes, Icon, Text } from '../../parts/text.tsx'
+import { Icon, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
-import { words } from '../../words.ts'
+import { bytes, words } from '../../words.ts'
 import type { File } from './load.ts'
 
 const KINDS: readonly [RegExp, string][] = [

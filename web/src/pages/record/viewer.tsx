@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
 import { Button } from '../../parts/button.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
-import { bytes, Text } from '../../parts/text.tsx'
-import { words } from '../../words.ts'
+import { Text } from '../../parts/text.tsx'
+import { bytes, words } from '../../words.ts'
 import { type File, type Place, recordPath } from './load.ts'
 
 /** So much of a text is read; more is for an editor. */
