@@ -837,7 +837,7 @@ describe('fieldExists', () => {
     ],
     [['constructor'], ['open', 'closed', 'list', 'patterned']],
   ])('%j does not exist', (path, allowed) =>
-    expect(fieldExists(schema, path)).toEqual({ exists: false, allowed }),
+    expect(fieldExists(schema, path)).toEqual({ exists: false, missing: path.length - 1, allowed }),
   )
 
   test('any field exists in a schema without restrictions', () => {

@@ -145,7 +145,7 @@ describe('define of a record type', () => {
 
     await define({ record_type: 'deal', json_schema: { additionalProperties: false } })
     expect((await call('query_records', { record_type: 'deal', filter })).error.details).toMatchObject([
-      { code: 'unknown_field', message: now, hint: 'value' },
+      { code: 'unknown_field', message: now, hint: 'data.value' },
     ])
     expect((await call('update_record', late)).error.details).toMatchObject([
       { message: expect.stringContaining('It is called "value" now.'), hint: 'value' },

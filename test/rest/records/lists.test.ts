@@ -177,7 +177,7 @@ describe('The parameter fields', () => {
     const of = (fields: string) => world.call('GET', `/v1/crm/records/${closed}?fields=${fields}`)
     expect(expectFault(await of('id,data.titel'), 'query/fields')).toMatchObject({
       code: 'unknown_field',
-      hint: 'title',
+      hint: 'data.title',
     })
     succeed(await of('id,data.title,data.tags[].any'))
     succeed(await of(`data.titel&as_of=${new Date().toISOString()}`))

@@ -105,7 +105,12 @@ export function checkField(
   at: string,
   written = '',
 ): void {
-  const { exists, allowed, missing, renamed }: ReturnType<typeof fieldExists> = visible
+  const {
+    exists,
+    allowed,
+    missing = 0,
+    renamed,
+  }: ReturnType<typeof fieldExists> = visible
     ? within(visible, jsonSchema, field.path)
     : fieldExists(jsonSchema, field.path)
   if (exists) return
@@ -130,5 +135,5 @@ export function checkField(
 function within(visible: readonly string[], jsonSchema: unknown, path: FieldPath) {
   const [first] = path
   const isShown = typeof first === 'string' && visible.includes(first)
-  return isShown ? fieldExists(jsonSchema, path) : { exists: false, allowed: [...visible], missing: 0 }
+  return isShown ? fieldExists(jsonSchema, path) : { exists: false, allowed: [...visible] }
 }

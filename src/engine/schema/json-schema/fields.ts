@@ -10,7 +10,7 @@ import { renamedTo } from './property-names.ts'
  */
 export function fieldExists(schema: unknown, path: Path): Existence {
   const { closed, missing = 0 } = follow(schema, path)
-  if (!closed) return { exists: true, allowed: [], missing }
+  if (!closed) return { exists: true, allowed: [] }
   const properties = propertiesOf(closed)
   const renamed = renamedTo(properties, String(path[missing]))
   return {
@@ -22,7 +22,7 @@ export function fieldExists(schema: unknown, path: Path): Existence {
 }
 
 /** `missing`: the index of the segment that is excluded. `renamed`: what the property is called now, if it was renamed. */
-type Existence = { exists: boolean; allowed: string[]; missing: number; renamed?: string }
+type Existence = { exists: boolean; allowed: string[]; missing?: number; renamed?: string }
 
 /** The `format` that the schema declares at a path, if any. */
 export function formatAt(schema: unknown, path: Path): string | undefined {
