@@ -1,6 +1,6 @@
 /** A button that acts, with a label and an icon. It sends no form. */
 import type { ComponentProps, ReactNode } from 'react'
-import { Icon, type IconName } from './text.tsx'
+import { Icon, type IconName } from './icon.tsx'
 
 type Props = Omit<ComponentProps<'button'>, 'children'> & { label?: ReactNode; icon?: IconName }
 

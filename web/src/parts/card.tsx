@@ -1,6 +1,6 @@
 /** A box with a head, and a part of one with a title. */
 import type { ReactNode } from 'react'
-import { Icon, type IconName } from './text.tsx'
+import { Icon, type IconName } from './icon.tsx'
 
 type Props = {
   title: string

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react'
 import { OFFLINE, type Failure as Refusal } from '../api/failure.ts'
 import { words } from '../words.ts'
 import { Button } from './button.tsx'
-import { Icon, Text } from './text.tsx'
+import { Icon } from './icon.tsx'
+import { Text } from './text.tsx'
 
 /** The sentence for a refusal: what kind of thing went wrong, for a person. */
 function leadOf({ status, retryAfter }: Refusal): string | undefined {

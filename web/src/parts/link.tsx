@@ -1,7 +1,8 @@
 /** Ways to another page: one that looks like a button, and a text of an agent. */
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { Icon, type IconName, Text } from './text.tsx'
+import { Icon, type IconName } from './icon.tsx'
+import { Text } from './text.tsx'
 
 type ButtonProps = { href: string; label: ReactNode; icon?: IconName }
 

@@ -1,7 +1,7 @@
 /** A button with a menu, by the ARIA pattern: arrows move, `Esc` closes, a letter jumps. */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { words } from '../words.ts'
-import { Icon, type IconName } from './text.tsx'
+import { Icon, type IconName } from './icon.tsx'
 
 type Item = { label: ReactNode; onSelect: () => void; isOn?: boolean; note?: string }
 type Props = {

@@ -2,7 +2,8 @@
 import { Fragment } from 'react'
 import type { Kind } from '../api/session.ts'
 import { words } from '../words.ts'
-import { Icon, Text } from './text.tsx'
+import { Icon } from './icon.tsx'
+import { Text } from './text.tsx'
 import { Time } from './time.tsx'
 
 type Author = { name: string; kind?: Kind | undefined }

@@ -1,11 +1,12 @@
 /** An action: its steps, and its runs with what became of each. */
 import { CardItem } from '../../parts/card.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { Facts, Panel } from '../../parts/panel.tsx'
 import { kindName } from '../../parts/proposal.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
-import { Chip, Icon, Text, toneOf } from '../../parts/text.tsx'
+import { Chip, Text, toneOf } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { LongValue } from '../../parts/value.tsx'
 import { Who } from '../../parts/who.tsx'

@@ -1,8 +1,9 @@
 /** Folders and files, or what was found, with the words around it. */
 import { useSearch } from 'wouter'
 import { changed, to } from '../../addresses.ts'
+import { Icon } from '../../parts/icon.tsx'
 import { Table } from '../../parts/table.tsx'
-import { cut, Icon, Text } from '../../parts/text.tsx'
+import { cut, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { bytes, words } from '../../words.ts'
 import type { Entry, File } from './load.ts'

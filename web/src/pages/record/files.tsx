@@ -1,6 +1,7 @@
 /** The files of the record. One opens at the side. */
 import { Empty } from '../../parts/failure.tsx'
-import { Icon, Text } from '../../parts/text.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { bytes, words } from '../../words.ts'
 import type { File } from './load.ts'
