@@ -592,6 +592,25 @@ test('a GET runs no mutation and no subscription, and takes no other parameters'
   expect((await byGet('/graphql', {})).body.errors).toHaveLength(1)
 })
 
+test('a request that names none of several operations, or another, is told their names', async () => {
+  const query = 'query A { __typename } query B { __typename }'
+  for (const path of ['/graphql', '/graphql/crm']) {
+    for (const operationName of [undefined, 'C']) {
+      const { status, body } = await server.call('POST', path, { query, operationName }, JSON_ACCEPT)
+      expect([path, status]).toEqual([path, 400])
+      const { message, extensions } = body.errors[0]
+      expect(message).toBe('Send operationName with one of the operations of the document: A, B.')
+      expect(extensions.details).toMatchObject([
+        { path: '/operationName', code: 'unknown_operation', allowed: ['A', 'B'] },
+      ])
+    }
+    const none = await server.call('POST', path, { query: 'fragment F on Query { __typename }' }, JSON_ACCEPT)
+    expect([none.status, none.body.errors[0].extensions.details[0].allowed]).toEqual([400, []])
+    const named = await server.call('POST', path, { query, operationName: 'B' }, JSON_ACCEPT)
+    expect([named.status, named.body]).toEqual([200, { data: { __typename: 'Query' } }])
+  }
+})
+
 test('a persisted query without its text is not found, so that the client sends the text', async () => {
   const query = '{ __typename }'
   const sha256Hash = createHash('sha256').update(query).digest('hex')

@@ -6,6 +6,7 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  Kind,
   type ParseOptions,
   type Source,
   subscribe,
@@ -135,9 +136,10 @@ function limits(maxCost: number): Plugin {
         }
       })
       return ({ result }) => {
-        if (request?.method === 'POST' || !result || result instanceof Error) return
+        if (!result || result instanceof Error) return
         const kind = getOperationAST(result, params?.operationName)?.operation
-        if (kind !== undefined && kind !== 'query') throw notByGet(kind)
+        if (kind === undefined) throw noOperation(result, params?.operationName ?? undefined)
+        if (request?.method !== 'POST' && kind !== 'query') throw notByGet(kind)
       }
     },
     onExecute: ({ args, setResultAndStopExecution }) => {
@@ -199,6 +201,22 @@ async function written(result: ExecutionResult, served: FastifyRequest): Promise
 const notByGet = (kind: string): GraphQLError => {
   const message = `A ${kind} cannot be sent by GET. Send it by POST.`
   const originalError = invalid({ path: '/query', code: 'needs_post', message })
+  return new GraphQLError(message, { originalError })
+}
+
+/** The document has none, several of which the request names none, or none of the name. */
+function noOperation({ definitions }: DocumentNode, received: string | undefined): GraphQLError {
+  const allowed = definitions.flatMap((each) =>
+    each.kind === Kind.OPERATION_DEFINITION && each.name ? [each.name.value.slice(0, 64)] : [],
+  )
+  const message =
+    allowed.length === 0
+      ? 'The document has no operation of this name. Send one operation, and no operationName.'
+      : `Send operationName with one of the operations of the document: ${allowed.slice(0, 10).join(', ')}.`
+  const originalError = invalid({
+    ...{ path: '/operationName', code: 'unknown_operation', message, allowed: allowed.slice(0, 50) },
+    ...(received !== undefined && { received: received.slice(0, 64) }),
+  })
   return new GraphQLError(message, { originalError })
 }
 
