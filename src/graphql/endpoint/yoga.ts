@@ -211,7 +211,7 @@ function noOperation({ definitions }: DocumentNode, received: string | undefined
   )
   const message =
     allowed.length === 0
-      ? 'The document has no operation of this name. Send one operation, and no operationName.'
+      ? 'The document has no operation, or one without a name. Send one operation, and no operationName.'
       : `Send operationName with one of the operations of the document: ${allowed.slice(0, 10).join(', ')}.`
   const originalError = invalid({
     ...{ path: '/operationName', code: 'unknown_operation', message, allowed: allowed.slice(0, 50) },
