@@ -38,7 +38,9 @@ window.show = async ({ html, args, result, theme }) => {
     await bridge.sendToolResult(result)
   }
   await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow))
+  const loaded = new Promise((done) => frame.addEventListener('load', done, { once: true }))
   frame.srcdoc = html
+  await loaded
 }
 `
 
@@ -91,9 +93,11 @@ export async function showView(browser: Browser, shown: Shown, server: Server): 
     html,
     theme,
   })
-  await page.waitForFunction(() => document.querySelector('iframe')?.srcdoc !== '')
   const view = page.frames().find((frame) => frame !== page.mainFrame())
   if (!view) throw new Error('The host shows no frame')
-  await view.waitForSelector('#view > :not(p.note)')
+  await view.waitForSelector('#view > :not(p.note)').catch(async (cause: unknown) => {
+    const text = await view.textContent('#view', { timeout: 1000 }).catch(String)
+    throw new Error(`The view shows no result. ${JSON.stringify({ text, said, faults })}`, { cause })
+  })
   return { page, view, said, faults, close: () => context.close() }
 }
