@@ -74,11 +74,13 @@ export async function shownDrafts(
   drafts: readonly DraftedEdit[],
 ): Promise<ShownEdit[]> {
   const titles = new Map<string, unknown>()
-  for (const { kind, id, before, after } of drafts) {
-    if (kind !== 'record') continue
-    const type = await findType(scope, baseId, recordOf(id).recordType)
-    const of = before ?? after
-    titles.set(id, type && (titleIn(of?.['data'], type.title) ?? of?.['external_id']))
+  const records = drafts.filter(({ kind }) => kind === 'record')
+  for (const [recordType, ofType] of Map.groupBy(records, ({ id }) => recordOf(id).recordType)) {
+    const type = await findType(scope, baseId, recordType)
+    for (const { id, before, after } of ofType) {
+      const of = before ?? after
+      titles.set(id, type && (titleIn(of?.['data'], type.title) ?? of?.['external_id']))
+    }
   }
   const ends = [...new Set(drafts.flatMap(endsOf))].filter((end) => !titles.has(end))
   const read = await titlesOf(scope, baseId, ends.map(recordOf))

@@ -104,9 +104,11 @@ export async function storePromotion(
       createdBy: scope.actor.tokenId ?? scope.actor.name,
     },
   })
-  await storeEdits(scope.db, row, texts)
+  // The answer is made while the database stores the edits.
+  const stored = storeEdits(scope.db, row, texts)
+  const [promotion] = await Promise.all([toPromotion(scope, row, past, scope.actor.name), stored])
   await logPromotion(scope, headOf(row), 'create')
-  return toPromotion(scope, row, past, scope.actor.name)
+  return promotion
 }
 
 /** A promotion without changes, which the history does not keep. */

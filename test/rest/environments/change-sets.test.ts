@@ -75,6 +75,45 @@ test('a proposal names what unique values would refuse, as the merge does, and n
   expect(JSON.stringify((await propose({ resources: alone })).breaks)).not.toContain(taken(1))
 })
 
+test('more drafts than a batch holds are merged whole or not at all, and the refused one is named', async () => {
+  const type = `line${serial}`
+  succeed(await call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
+  const define = async (maximum: number) => {
+    const properties = { n: { type: 'number', maximum } }
+    succeed(
+      await call('PUT', `/v1/crm/record-types/${type}`, { json_schema: { type: 'object', properties } }),
+    )
+  }
+  const ids = Array.from({ length: 2100 }, (_, n) => `l${String(n).padStart(4, '0')}`)
+  const written = async () => {
+    const filter = encodeURIComponent(JSON.stringify({ field: 'version', op: 'eq', value: version }))
+    const query = `filter=${filter}&limit=1&include_total=true`
+    return succeed(await call('GET', `/v1/crm/records/${type}?${query}`)).meta.total
+  }
+  let version = 1
+  // First the drafts create their records, then they update them.
+  for (const from of [id, succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id]) {
+    await define(5000)
+    for (const first of [0, 700, 1400]) {
+      const operations = ids.slice(first, first + 700).map((each) => ({
+        ...{ type: 'upsert_record', record_type: type, id: each },
+        data: { n: each === 'l1500' ? 4000 : version },
+      }))
+      succeed(await call('POST', `/v1/${from}/batch`, { operations }))
+    }
+    await define(3000)
+    const { details } = expectFailure(await promote({ from }), 'VALIDATION_ERROR')
+    expect(details).toMatchObject([{ path: `/${type}/l1500/data/n`, code: 'maximum' }])
+    expect(await written()).toBe(0)
+    succeed(await call('PATCH', at(from, 'l1500', type), { data: { n: 2000 + version } }))
+    expect(succeed(await promote({ from })).changes).toHaveLength(2100)
+    expect(await written()).toBe(2100)
+    expect(succeed(await call('GET', at('crm', 'l1500', type))).data).toEqual({ n: 2000 + version })
+    expect(succeed(await call('GET', at('crm', 'l2099', type))).data).toEqual({ n: version })
+    version++
+  }
+})
+
 test('a proposal names a relationship whose place another one has taken since, as the merge does', async () => {
   const ends = { source_record_types: ['deal'], target_record_types: ['deal'], cardinality: 'many_to_one' }
   const type = `owner${serial}`

@@ -4,7 +4,7 @@ import { type Detail, DomainError, restated, withPaths } from '../../../foundati
 import { LIMITS } from '../../../foundation/limits.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import { runBatch } from '../../records/batch/run-batch.ts'
+import { runBatches } from '../../records/batch/run-batch.ts'
 import { restoreRecord } from '../../records/index.ts'
 import { type Document, nameOf } from './drafts.ts'
 import type { Merged, Resolutions } from './merge.ts'
@@ -50,17 +50,23 @@ export async function applyDrafts(
 }
 
 async function run(scope: WriteScope, baseId: string, all: readonly Placed[]): Promise<void> {
-  for (let from = 0; from < all.length; from += LIMITS.batchOperations) {
-    const part = all.slice(from, from + LIMITS.batchOperations)
-    const operations = part.map(({ operation }) => operation)
-    const { data } = await runBatch(scope, baseId, operations).catch((thrown: unknown) => {
-      throw atDrafts(thrown, part)
-    })
-    const there = data.flatMap(({ index, operation }) => {
-      const { merged, creates } = part[index] as Placed
-      return creates && operation !== 'created' ? [linkThere(merged.draft.id)] : []
-    })
-    if (there.length > 0) throw isThere(there)
+  const size = LIMITS.batchOperations
+  const parts = Array.from({ length: Math.ceil(all.length / size) }, (_, n) =>
+    all.slice(n * size, (n + 1) * size),
+  )
+  const batches = parts.map((part) => part.map(({ operation }) => operation))
+  let n = 0
+  try {
+    for await (const { data } of runBatches(scope, baseId, batches)) {
+      const there = data.flatMap(({ index, operation }) => {
+        const placed = parts[n]?.[index]
+        return placed?.creates && operation !== 'created' ? [linkThere(placed.merged.draft.id)] : []
+      })
+      if (there.length > 0) throw isThere(there)
+      n++
+    }
+  } catch (thrown) {
+    throw atDrafts(thrown, parts[n] ?? [])
   }
 }
 

@@ -28,13 +28,14 @@ const isPlain = (operation: DataOperation): operation is PlainUpsert => {
 
 /**
  * Fast path for plain upserts of distinct records of one type: one statement, one round trip. Null when the
- * batch does not qualify or a concurrent write interferes; nothing is written then.
+ * batch does not qualify; what it returns resolves with null when a concurrent write interferes, and nothing is
+ * written then.
  */
-export async function upsertPlain(
+export function plainUpserts(
   scope: WriteScope,
   operations: readonly DataOperation[],
   types: Types,
-): Promise<Outcome[] | null> {
+): (() => Promise<Outcome[] | null>) | null {
   if (!operations.every(isPlain)) return null
   const [only, ...others] = types.values()
   if (!only || others.length > 0 || !isPlainType(scope, only)) return null
@@ -44,10 +45,12 @@ export async function upsertPlain(
   const records = operations.map(({ id, write }) => ({ id, data: write.data }))
   const [variant, keys] = variantOf(PUT_BATCH, only, records)
   const values = [only.baseId, only.id, only.revision, ids, data, ...authorship(scope), ...keys]
-  const rows = await scope.db.retry(() => scope.db.query<PutRow>(variant, values))
-  if (rows.length < ids.length) return null
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return operations.map((operation) => outcomeOf(only.id, operation, assertDefined(byId.get(operation.id))))
+  return async () => {
+    const rows = await scope.db.retry(() => scope.db.query<PutRow>(variant, values))
+    if (rows.length < ids.length) return null
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    return operations.map((operation) => outcomeOf(only.id, operation, assertDefined(byId.get(operation.id))))
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { firstWarnings } from '../../schema/json-schema/schema-warnings.ts'
 import { requireBaseAccess } from '../../storage/access/access.ts'
 import { type ByteBudget, checkByteBudget, openByteBudget } from './byte-budget.ts'
-import { upsertPlain } from './fast-path.ts'
+import { plainUpserts } from './fast-path.ts'
 import { ofOperation, rangesOf, refuse } from './faults.ts'
 import { hasOwnLinks } from './nested-links.ts'
 import {
@@ -35,6 +35,13 @@ export { requirePermissions } from './permissions.ts'
 
 export type BatchResult = { data: Outcome[]; warnings?: readonly string[] }
 
+/** A batch that is read and validated. */
+type Planned = {
+  /** Writes it with one statement, if that can do. Null where it could not: nothing is written then. */
+  readonly atOnce?: () => Promise<BatchResult | null>
+  readonly run: () => Promise<BatchResult>
+}
+
 /**
  * Runs operations atomically in one transaction. All are parsed and validated before the first write, and
  * their errors are reported together.
@@ -42,25 +49,58 @@ export type BatchResult = { data: Outcome[]; warnings?: readonly string[] }
  * under its path
  */
 export async function runBatch(scope: WriteScope, baseId: string, raw: unknown): Promise<BatchResult> {
+  const { atOnce, run } = await planBatch(scope, baseId, raw)
+  return (await atOnce?.()) ?? run()
+}
+
+async function planBatch(scope: WriteScope, baseId: string, raw: unknown): Promise<Planned> {
   requireBaseAccess(rightsOf(scope), baseId)
   const list = readList(raw)
   await requirePermissions(scope, baseId, list)
   const { operations, failures } = await readOperations(list, scope.limits)
-  if (list.some(kindOfOperation)) return runMixed(scope, baseId, operations, failures)
+  if (list.some(kindOfOperation)) return { run: () => runMixed(scope, baseId, operations, failures) }
   const data = operations.filter((operation): operation is DataOperation => !isConfiguration(operation))
   checkByteBudget(scope.limits.batchBytes, data.filter(isOfRecord))
   const { types } = refuseFaults(await prepare(scope, baseId, data), failures)
   const warnings = await misspeltIn(scope, data, types)
-  const done = await upsertPlain(scope, data, types)
-  if (done) return { data: done, warnings }
-  return withinBudget(scope, (budget) => {
-    const run = async (within: WriteScope) => {
-      const outcomes = new Map<number, Outcome>()
-      await runData(within, baseId, data, types, outcomes, budget())
-      return { ...inOrder(outcomes), warnings }
-    }
-    return runPlanned(scope, run, 'statements')
-  })
+  const upserts = plainUpserts(scope, data, types)
+  const run = async (within: WriteScope, budget: ByteBudget) => {
+    const outcomes = new Map<number, Outcome>()
+    await runData(within, baseId, data, types, outcomes, budget)
+    return { ...inOrder(outcomes), warnings }
+  }
+  return {
+    ...(upserts && {
+      atOnce: async () => {
+        const done = await upserts()
+        return done && { data: done, warnings }
+      },
+    }),
+    run: () =>
+      withinBudget(scope, (budget) => runPlanned(scope, (within) => run(within, budget()), 'statements')),
+  }
+}
+
+/**
+ * Runs batches one after another. While the database works on the one statement of a batch, the next is read and validated.
+ * @throws as a batch does, before it gives the result of that batch
+ */
+export async function* runBatches(
+  scope: WriteScope,
+  baseId: string,
+  batches: readonly unknown[],
+): AsyncGenerator<BatchResult> {
+  const plan = async (n: number) => (n < batches.length ? planBatch(scope, baseId, batches[n]) : null)
+  let planned = await plan(0)
+  for (let n = 1; planned; n++) {
+    const { atOnce, run }: Planned = planned
+    // Other ways to write use savepoints, in which nothing else is to be read. They wait for the next plan.
+    const [done, next] = await Promise.allSettled([atOnce?.(), plan(n)])
+    if (done.status === 'rejected') throw done.reason
+    yield done.value ?? (await run())
+    if (next.status === 'rejected') throw next.reason
+    planned = next.value
+  }
 }
 
 /** Deducts the bytes of a batch from the limit of its request. Each attempt of a retried transaction starts with a new budget. */
