@@ -1,5 +1,5 @@
 /** Promotions as they are stored and shown. */
-import { DomainError } from '../../foundation/errors.ts'
+import { type Detail, DomainError } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { appendChange } from '../core/append-change.ts'
 import { readNewest, sizeOf } from '../core/created-at-page.ts'
@@ -36,6 +36,26 @@ export type Promotion = {
   recordsRewritten?: RecordsRewritten
   /** Secrets of resources that are new in production. Only in the response to the promotion. */
   secrets?: readonly NewSecret[]
+}
+
+/** What a promotion would change, and what prevents it. */
+export type Proposal = {
+  from: string
+  baseId: string
+  changes: readonly ShownEdit[]
+  summary: Record<ShownEdit['op'], number>
+  /** What production has changed too, in another way. A promotion needs `force` to replace it. */
+  conflicts: readonly Conflict[]
+  /** What production holds, or lacks, that the changes do not fit, with counts and samples. */
+  breaks: readonly Detail[]
+  /** Of a change-set: what was looked at. */
+  revision?: number
+  /** What the preview deleted, and stays without `prune`. */
+  kept?: readonly Kept[]
+  /** What breaks for clients that were generated from the GraphQL schema of production. */
+  warnings?: readonly string[]
+  /** How many records migrations would rewrite. */
+  recordsRewritten?: RecordsRewritten
 }
 
 /** A promotion without its changes. */

@@ -19,8 +19,8 @@ import type { Permission } from '../storage/access/grants.ts'
 import { resume } from './change-sets/pace.ts'
 import { storeVerdict } from './change-sets/reviews.ts'
 import { promote } from './promote.ts'
+import type { Proposal } from './promotion.ts'
 import { previewMeant } from './promotion-request.ts'
-import type { Proposal } from './proposal.ts'
 import { propose } from './propose.ts'
 import {
   type Asked,

@@ -42,6 +42,18 @@ export function Failure({ of, onRetry }: { of: Refusal; onRetry?: () => void }) 
   )
 }
 
+/** What the server refused; of what was written since it was shown, with the way to what it is now. */
+export function Refused({ of, onRenew }: { of: Refusal | null; onRenew: () => void }) {
+  if (!of) return null
+  if (!of.details.some(({ code }) => code === 'changed_since')) return <Failure of={of} />
+  return (
+    <div className="amber review-since" role="alert">
+      <p>{words.review.changedSince}</p>
+      <Button label={words.record.toNow} onClick={onRenew} />
+    </div>
+  )
+}
+
 /** What would be here, why it is not, and one action. */
 export const Empty = ({
   title,

@@ -14,13 +14,12 @@ import { statement } from '../../storage/database/client.ts'
 import { nothingPromoted, type Promotion, storePromotion } from '../promotion.ts'
 import type { StoredDraft } from '../promotion-edits.ts'
 import { requireApprovals } from './approvals.ts'
+import { dropAll, dropDrafts, rebase, relink } from './discard.ts'
 import { type Draft, lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
-import { dropAll, dropDrafts, rebase, relink } from './drop-drafts.ts'
-import { grownDeletions } from './ends.ts'
 import { type DraftConflict, type Merged, mergeDrafts } from './merge.ts'
+import { grownDeletions, requireNotTaken } from './obstacles.ts'
 import { applyDrafts } from './operations.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
-import { requireNotTaken } from './taken.ts'
 
 const DIFFERS = statement(
   'change_set_differs',

@@ -1,24 +1,25 @@
 /** Shows what promoting a change-set would change in production, and what conflicts. Changes nothing, and locks nothing. */
 import type { z } from 'zod'
 import type { PromoteBody } from '../../../contract/config-shapes.ts'
-import type { Detail } from '../../../foundation/errors.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type Detail, DomainError } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
+import { inChangeSet } from '../../core/change-set/change-set-scope.ts'
 import { changeSetState } from '../../core/change-set/state.ts'
 import { requireExistingBase } from '../../core/existing-base.ts'
+import { policyOn, rightsOf, visibleType } from '../../core/row-policy/apply.ts'
+import { seenRecord } from '../../core/row-policy/project-data.ts'
 import type { Scope } from '../../core/scope.ts'
 import { requestChecks } from '../../core/write/write.ts'
 import { duplicatesAmong } from '../../data/indexes/index.ts'
+import { idsWithin } from '../../records/query/policy-read.ts'
 import { statement } from '../../storage/database/client.ts'
 import { shownDrafts, summaryOf } from '../edits.ts'
-import type { Proposal } from '../proposal.ts'
-import { boundedDrafts } from './bounded-drafts.ts'
+import type { Proposal } from '../promotion.ts'
 import { asEdit, type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
-import { grownDeletions, missingEnds } from './ends.ts'
 import { type Merged, mergeDrafts } from './merge.ts'
+import { grownDeletions, missingEnds, taken } from './obstacles.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
-import { taken } from './taken.ts'
 
 /**
  * Compares the drafts of a change-set with production, as far as the caller may read both.
@@ -116,4 +117,45 @@ const goneOf = (draft: Draft): Detail => ({
   path: `/${nameOf(draft)}`,
   code: 'type_gone',
   message: `Production has no record type "${draft.type}" any more. Discard the change, or create the type again.`,
+})
+
+/**
+ * Under a row filter a record is shown that matches it on both sides, as far as they exist. What production had at an earlier
+ * time is out of reach there, as the past of a record is.
+ */
+export async function boundedDrafts(scope: Scope, baseId: string, from: string): Promise<Draft[]> {
+  const within = await inChangeSet(scope, from)
+  const rights = rightsOf(within)
+  const allowed = (await readDrafts(scope.db, from)).filter((draft) =>
+    typesOf(draft).every(
+      (type) =>
+        rights.allows('read', baseId, type) &&
+        (draft.kind === 'record' || policyOn(within, baseId, type) === undefined),
+    ),
+  )
+  const shown: Draft[] = []
+  for (const [of, drafts] of Map.groupBy(allowed, ({ kind, type }) => (kind === 'record' ? type : ''))) {
+    const policy = of === '' ? undefined : policyOn(within, baseId, of)
+    const filter = policy?.filter ?? null
+    if (filter === null) shown.push(...drafts.map((draft) => seenBy(policy, draft)))
+    else {
+      const type = visibleType(policy, await requireType(within, baseId, of))
+      const ids = drafts.map(({ id }) => id)
+      const [now, then] = [within, scope].map(
+        async (side) => new Set(await idsWithin(side, filter, type, ids)),
+      )
+      const [after, before] = [await now, await then]
+      const isShown = ({ id, base, preview, production }: Draft) =>
+        (preview === null || after?.has(id) === true) &&
+        (base === null ? production === null : production === base && before?.has(id) === true)
+      shown.push(...drafts.filter(isShown).map((draft) => seenBy(policy, draft)))
+    }
+  }
+  return shown
+}
+
+const seenBy = (policy: Parameters<typeof seenRecord>[0], draft: Draft): Draft => ({
+  ...draft,
+  base: draft.base && seenRecord(policy, draft.base),
+  preview: draft.preview && seenRecord(policy, draft.preview),
 })

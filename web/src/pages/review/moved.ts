@@ -3,7 +3,7 @@ import { useMemo, useState } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
 import type { Change, Page } from '../../api/shapes.ts'
 import { keyOf } from '../../parts/proposal.ts'
-import type { Said } from '../../parts/review/said.ts'
+import type { Said } from '../../parts/review/opinion.tsx'
 import type { Item, Proposal } from './load.ts'
 
 /** What is other than the last reviewer saw, and than this page showed first: keys of edits. */

@@ -3,11 +3,11 @@ import { type ReactNode, useId, useState } from 'react'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import { words } from '../../words.ts'
 import { Button } from '../button.tsx'
+import { Refused } from '../failure.tsx'
 import { Select } from '../select.tsx'
 import { say } from '../toast.tsx'
+import type { Said, Verdict } from './opinion.tsx'
 import { Opinion } from './opinion.tsx'
-import { Refused } from './refused.tsx'
-import type { Said, Verdict } from './said.ts'
 
 /** What a reviewer can send about the revision that the page shows. */
 export type Sending = {

@@ -1,10 +1,28 @@
-/** What somebody said. What was said before the last change is quiet. */
+/** What reviewers said about a change-set. What was said before its last change is quiet. */
+import { pathOf, useRead } from '../../api/queries.ts'
+import type { Actor, Page } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
 import { Card } from '../card.tsx'
+import type { Named } from '../proposal.ts'
 import { Chip, fieldName, Text, type Tone } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { Who } from '../who.tsx'
-import type { Said, Verdict } from './said.ts'
+
+export type Verdict = 'comment' | 'approve' | 'request_changes' | 'reject'
+/** About all of it, or about some of its changes. */
+export type Said = {
+  id: string
+  verdict: Verdict
+  is_stale: boolean
+  resources: (Named & { fields?: string[] })[] | null
+  text: string | null
+  by: Actor
+  at: string
+}
+
+/** Newest first. */
+export const useSaid = (from: string | undefined, isSet: boolean) =>
+  useRead<Page<Said>>(pathOf([from ?? '', 'reviews'], { limit: 200 }), { enabled: isSet })
 
 const TONES: Readonly<Record<Verdict, Tone>> = {
   comment: 'quiet',

@@ -1,6 +1,7 @@
 /** What a person chose in a change-set: what goes along, and which side counts where both changed. */
 import { useState } from 'react'
 import { isOfRecords, keyOf, type Named, named } from '../../parts/proposal.ts'
+import { words } from '../../words.ts'
 import type { Conflict, Edit, Proposal } from './load.ts'
 
 type Side = 'preview' | 'production'
@@ -70,3 +71,15 @@ export function partOf(
     ...(resolve.length > 0 && { resolve }),
   }
 }
+
+/** Whether a change goes along, or stays where it was proposed. */
+export const Along = ({ of, choices }: { of: Edit; choices: Choices }) => (
+  <label className="review-along">
+    <input
+      type="checkbox"
+      checked={!choices.left.has(keyOf(of))}
+      onChange={() => choices.onLeave(keyOf(of))}
+    />{' '}
+    {words.review.along}
+  </label>
+)
