@@ -36,13 +36,12 @@ export async function existingBases(db: Db, ids: readonly string[]): Promise<Rea
   return new Set(rows.map(({ id }) => id))
 }
 
+// Named SQL: a write can find its base gone within a transaction that has no ORM.
+const BASE_IDS = statement('base_ids', `SELECT id FROM plinth.base ORDER BY id LIMIT ${LIMITS.pageMax}`)
+
 /** The 404 of an absent base, which suggests the nearest one that the token sees. */
 export async function missingBase(scope: Pick<Scope, 'db' | 'access'>, id: string): Promise<DomainError> {
-  const bases = await scope.db.orm.base.findMany({
-    select: { id: true },
-    orderBy: { id: 'asc' },
-    take: LIMITS.pageMax,
-  })
+  const bases = await scope.db.query<{ id: string }>(BASE_IDS, [])
   return baseNotFound(
     id,
     nearest(

@@ -185,6 +185,46 @@ test('an external id that production has given away meanwhile is a break, and no
   expect(await dataOf('crm', mine)).toEqual({ stage: 'open', amount: 1 })
 })
 
+test('a draft whose external id production has given away is written on, and the other record is refused by name', async () => {
+  const pair = { external_id: `F${serial}`, external_source: 'erp' }
+  const put = (base: string, record: string, amount: number) =>
+    call('PUT', at(base, record), { data: { stage: 'open', amount }, ...pair })
+  succeed(await put(id, a, 2))
+  succeed(await put('crm', b, 3))
+  succeed(await put(id, a, 4))
+  succeed(await patch(id, a, { amount: 5 }))
+  expect(await dataOf(id, a)).toEqual({ stage: 'open', amount: 5 })
+  const batch = { operations: [{ type: 'patch_record', record_type: 'deal', id: b, data: { amount: 6 } }] }
+  for (const [path, refused] of [
+    ['', await patch(id, b, { amount: 6 })],
+    ['', await put(id, b, 6)],
+    ['/operations/0', await call('POST', `/v1/${id}/batch`, batch)],
+  ] as const)
+    expect(expectFailure(refused, 'CONFLICT').details).toMatchObject([
+      { path: `${path}/external_id`, code: 'duplicate_external_id' },
+    ])
+  expect(await dataOf(id, b)).toEqual({ stage: 'open', amount: 3 })
+  succeed(
+    await call('POST', `/v1/${id}/discard`, { resources: [{ kind: 'record', record_type: 'deal', id: a }] }),
+  )
+  succeed(await patch(id, b, { amount: 6 }))
+})
+
+test('a field of an object that only the change-set has takes no other field of it along', async () => {
+  succeed(await patch(id, a, { address: { city: 'Y', zip: '2' }, owner: { name: 'Ada', mail: 'a@b.c' } }))
+  const part = (...fields: string[]) => ({
+    resources: [{ kind: 'record', record_type: 'deal', id: a, fields }],
+  })
+  succeed(await promote(part('data.owner.name')))
+  const before = { stage: 'open', amount: 1, address: { city: 'X', zip: '1' } }
+  expect(await dataOf('crm', a)).toEqual({ ...before, owner: { name: 'Ada' } })
+  succeed(await patch(id, a, { address: null }))
+  succeed(await promote(part('data.address.zip')))
+  expect(await dataOf('crm', a)).toEqual({ ...before, address: { city: 'X' }, owner: { name: 'Ada' } })
+  succeed(await promote())
+  expect(await dataOf('crm', a)).toEqual({ stage: 'open', amount: 1, owner: { name: 'Ada', mail: 'a@b.c' } })
+})
+
 test('a relationship that production has made meanwhile is a break, and is not written over', async () => {
   const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
   const type = `near${serial}`

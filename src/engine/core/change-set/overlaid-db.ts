@@ -4,6 +4,7 @@ import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
+import { violatedConstraint } from '../../storage/database/errors.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 import { ending } from '../write/dry-run.ts'
 import { changeSetGone, requireOpen } from './lifecycle.ts'
@@ -82,7 +83,12 @@ class OverlaidTransaction extends OverlaidDb {
       this.#isHeld = false
       this.#settle = this.#savepoints.get(savepoint)
     } else if (savepoint !== undefined) this.#savepoints.set(savepoint, this.#settle)
-    return this.inner.query<Row>(statement, takesId ? [...values, this.id] : values)
+    try {
+      return await this.inner.query<Row>(statement, takesId ? [...values, this.id] : values)
+    } catch (thrown) {
+      // Drafts have one writer at a time, so that this is no race.
+      throw violatedConstraint(thrown) === 'draft_record_external' ? pairDrafted(thrown) : thrown
+    }
   }
   override transaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
     return work(this)
@@ -118,6 +124,20 @@ class OverlaidTransaction extends OverlaidDb {
 /** By its message, since the ORM passes on no name of a constraint where COMMIT fails. */
 const isFull = (thrown: unknown): boolean =>
   thrown instanceof Error && thrown.message.includes('the change-set holds too much')
+
+/** Production has given the pair of a draft to another record, which is to be a draft as well. */
+const pairDrafted = (cause: unknown): DomainError =>
+  new DomainError('CONFLICT', 'The external_id belongs to another record of the change-set.', {
+    cause,
+    details: [
+      {
+        path: '/external_id',
+        code: 'duplicate_external_id',
+        message:
+          'The change-set and production have given this external_id with this external_source to two records. Discard the change of the other one, or send another external_id.',
+      },
+    ],
+  })
 
 function full(id: string): DomainError {
   const message = `A change-set holds at most ${LIMITS.changeSetRows} records and relationships, with ${LIMITS.changeSetBytes / 1024 / 1024} MiB of data. Promote "${id}", then open another one.`

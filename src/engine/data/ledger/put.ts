@@ -54,7 +54,8 @@ export const PUT = writeStatement(
    s AS MATERIALIZED (SELECT * FROM ${FEW_RECORDS} WHERE base_id = $1 AND record_type = $2 AND id = $3),
    p AS MATERIALIZED (
      SELECT * FROM ${FEW_RECORDS}
-     WHERE $6::text IS NOT NULL AND base_id = $1 AND record_type = $2 AND external_source = $5 AND external_id = $6),
+     WHERE $6::text IS NOT NULL AND base_id = $1 AND record_type = $2 AND external_source = $5 AND external_id = $6
+     ORDER BY id = $3 DESC LIMIT 1),
    t AS MATERIALIZED (
      SELECT p.*, true AS by_pair, EXISTS (SELECT FROM s WHERE s.id <> p.id) AS clash FROM p
      UNION ALL SELECT s.*, false, false FROM s WHERE NOT EXISTS (SELECT FROM p)),

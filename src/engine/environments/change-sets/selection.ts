@@ -70,12 +70,13 @@ export function narrowed({ base, preview }: Draft, fields: readonly string[]): D
   )
 }
 
+/** The document with one field as `from` has it. What lies beside the field stays, also where one side has nothing there. */
 function withField(document: unknown, from: unknown, [step, ...rest]: readonly string[]): unknown {
-  if (step === undefined || !isObject(from) || !isObject(document)) return from
-  const { [step]: former, ...others } = document as Record<string, unknown>
-  const next = Object.hasOwn(from, step)
-    ? withField(former, (from as Record<string, unknown>)[step], rest)
-    : undefined
+  if (step === undefined) return from
+  if (!isObject(from) && !isObject(document)) return document
+  const { [step]: _, ...others } = isObject(document) ? document : {}
+  const own = (value: unknown) => (isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined)
+  const next = withField(own(document), own(from), rest)
   return next === undefined ? others : { ...others, [step]: next }
 }
 
