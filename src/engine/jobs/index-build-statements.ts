@@ -104,12 +104,17 @@ export const RESTART_BUILD = statement(
    WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint`,
 )
 
-/** Those of change-sets get their entries at once: they are few. Duplicates among them are conflicts of their merge. */
+/**
+ * Those of change-sets get their entries at once: they are few. Duplicates among them are conflicts of their merge. They are
+ * locked before, so that what is written or dropped meanwhile keeps no entries of what it was.
+ */
 export const MARK_READY = statement(
   'mark_index_ready',
-  `WITH drafts AS MATERIALIZED (
-     SELECT count(plinth_draft.enter(d, false)::text) FROM plinth.draft_record d
-     WHERE d.branch = ANY (ARRAY(SELECT b.id FROM plinth.base b WHERE b.production_base = $1)) AND d.record_type = $2)
+  `WITH held AS MATERIALIZED (
+     SELECT d AS draft FROM plinth.draft_record d
+     WHERE d.branch = ANY (ARRAY(SELECT b.id FROM plinth.base b WHERE b.production_base = $1)) AND d.record_type = $2
+     ORDER BY d.branch, d.id FOR SHARE),
+   drafts AS MATERIALIZED (SELECT count(plinth_draft.enter(held.draft, false)::text) FROM held)
    UPDATE plinth.record_type_index SET status = 'ready', built_to = NULL, duplicates = NULL
    WHERE base_id = $1 AND record_type = $2 AND id = $3::bigint AND (SELECT count(*) FROM drafts) = 1`,
 )

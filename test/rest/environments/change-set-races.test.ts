@@ -150,3 +150,32 @@ test('a merge writes over no relationship that production makes while it is chec
   // As a merge says that begins later.
   expect(expectFailure(await promote(), 'CONFLICT').details).toMatchObject([there])
 })
+
+test('what is discarded while an index is built leaves no entry in it', async () => {
+  const numbered = (more: object) =>
+    world.call('PUT', '/v1/crm/record-types/numbered', {
+      json_schema: { type: 'object', properties: { n: { type: 'number' } } },
+      ...more,
+    })
+  succeed(await numbered({}), 201)
+  for (const n of [1, 2, 3])
+    succeed(await world.call('PUT', `/v1/crm/records/numbered/r${n}`, { data: { n } }), 201)
+  const { id } = succeed(await open('crm'), 201)
+  succeed(await world.call('PATCH', `/v1/${id}/records/numbered/r2`, { data: { n: 9 } }))
+  const other = await holdOpen(world.database)
+  // As a discard does, which ends later.
+  for (const table of ['draft_record', 'draft_index', 'draft_change'])
+    await other.query(`DELETE FROM plinth.${table} WHERE branch = $1`, [id])
+  succeed(await numbered({ indexes: [{ fields: ['data.n'] }] }))
+  await waiting(1)
+  await other.end('COMMIT')
+  const status = async () =>
+    succeed(await world.call('GET', '/v1/crm/record-types/numbered')).indexes[0].status
+  await expect.poll(status).toBe('ready')
+  const list = async (query: object) => {
+    const { data } = succeed(await world.call('POST', `/v1/${id}/records/numbered/query`, query))
+    return data.map((record: { id: string }) => record.id)
+  }
+  expect(await list({ sort: [{ field: 'data.n', direction: 'asc' }] })).toEqual(['r1', 'r2', 'r3'])
+  expect(await list({ filter: { field: 'data.n', op: 'gt', value: 5 } })).toEqual([])
+})
