@@ -11,7 +11,7 @@ import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { statement } from '../storage/database/client.ts'
 import { violatedConstraint } from '../storage/database/errors.ts'
-import { tooManyWriters } from '../storage/database/retry-races.ts'
+import { lostRace } from '../storage/database/retry-races.ts'
 import { setBack } from './undo/record-steps.ts'
 
 type RecordKey = readonly [baseId: string, recordType: string, id: string]
@@ -61,7 +61,8 @@ export async function revertRecord(
     if (current) await deleteRecord(scope, target, NO_EXPECTATION)
   } else if (current) {
     if (!before.is_current) await setBackTo(scope, type, change, before)
-  } else if (!(await undelete(scope, type, target, NO_EXPECTATION, before.version))) throw tooManyWriters()
+  } else if (!(await undelete(scope, type, target, NO_EXPECTATION, before.version)))
+    throw lostRace('the record is there again')
 }
 
 async function setBackTo(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
+import { holdOpen } from '../../support/holding.ts'
 import type { Answer, Body, Call } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -472,4 +473,25 @@ test('an undo that races with writers undoes all or reports a conflict, and lose
       expect(values.map(({ n }) => n)).toEqual([1, 1, 1])
     }
   }
+})
+
+test('an undo beside which another writer brings the record back says what overtook it', async () => {
+  const type = await world.newType()
+  await put(type, 'a', { n: 1 })
+  const request = await batch([{ type: 'delete_record', record_type: type, id: 'a' }])
+  const other = await holdOpen(world.database)
+  // The undo has made its plan, and is to write.
+  await other.query('LOCK TABLE plinth.record IN SHARE MODE')
+  const undone = undo({ request_id: request })
+  await expect.poll(() => other.waiting()).toHaveLength(1)
+  await other.query(
+    `WITH w AS (
+       INSERT INTO plinth.record (base_id, record_type, id, data, version) VALUES ('crm', $1, 'a', '{"n":2}', 3) RETURNING *)
+     INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, created_at, actor_name, via, request_id)
+     SELECT base_id, 'record', record_type, id, 'create', version, data, created_at, 'other', 'rest', 'other' FROM w`,
+    [type],
+  )
+  await other.end('COMMIT')
+  expect(expectFailure(await undone, 'CONFLICT').details).toMatchObject([{ code: 'overtaken' }])
+  expect(succeed(await get(type, 'a'))).toMatchObject({ version: 3, data: { n: 2 } })
 })

@@ -1,7 +1,8 @@
 // @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { succeed, times } from '../../support/answers.ts'
+import { expectFailure, succeed, times } from '../../support/answers.ts'
 import { cases } from '../../support/cases.ts'
+import { holdOpen } from '../../support/holding.ts'
 import type { Answer, Body } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -274,4 +275,17 @@ test('of 32 concurrent PUTs of one new base or one new type, one is 201', async 
   )
   expect(statuses(types)).toEqual({ 200: 31, 201: 1 })
   expect(types.map((answer) => answer.body.version).sort((a, b) => a - b)).toEqual(times(32, (i) => i + 1))
+})
+
+test('a write with relationships whose base is deleted while it waits is not found', async () => {
+  succeed(await one.call('PUT', '/v1/bases/gone', {}), 201)
+  succeed(await one.call('PUT', '/v1/gone/record-types/deal', {}), 201)
+  succeed(await one.call('PUT', '/v1/gone/records/deal/a', { data: {} }), 201)
+  const other = await holdOpen(one.database)
+  await other.query("DELETE FROM plinth.base WHERE id = 'gone'")
+  const relationships = [{ rel_type: 'near', record_type: 'deal', id: 'a' }]
+  const written = one.call('PUT', '/v1/gone/records/deal/b', { data: {}, relationships })
+  await expect.poll(() => other.waiting()).toHaveLength(1)
+  await other.end('COMMIT')
+  expect(expectFailure(await written, 'NOT_FOUND').details[0].code).toBe('base_not_found')
 })

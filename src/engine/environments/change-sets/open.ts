@@ -16,7 +16,7 @@ import type { Scope } from '../../core/scope.ts'
 import { requestChecks, type WriteScope } from '../../core/write/write.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
-import { SERIALIZATION_FAILURE } from '../../storage/database/errors.ts'
+import { lostRace } from '../../storage/database/retry-races.ts'
 import { exists, previewOfPreview, tooMany } from '../preview-place.ts'
 import { keepPace } from './pace.ts'
 
@@ -132,8 +132,7 @@ function requireOpener({ access }: Scope, place: Place): void {
   if (writable !== '*' && writable.size === 0) requirePermission(access, 'write', idOf(place), '*')
 }
 
-/** Begins the transaction again. */
-const isCrowded = () => Object.assign(new Error('others opened theirs'), { code: SERIALIZATION_FAILURE })
+const isCrowded = () => lostRace('others opened theirs')
 
 /** How many change-sets are open, or may be: in the base, and of the token. */
 type Room = { readonly open: number; readonly own: number }

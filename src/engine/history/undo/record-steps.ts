@@ -11,7 +11,7 @@ import { SET_BACK } from '../../data/ledger/set-state.ts'
 import { authorAt } from '../../log/log-rows.ts'
 import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import { statement } from '../../storage/database/client.ts'
-import { tooManyWriters } from '../../storage/database/retry-races.ts'
+import { lostRace } from '../../storage/database/retry-races.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
 
 type Within = { readonly scope: WriteScope }
@@ -71,7 +71,8 @@ export const bringBack: WorkOnType = async (undoing, type, steps) => {
     ...[idsOf(steps), steps.map(versionOf), seqsOf(steps), valid],
     ...[...authorship(undoing.scope), null, null],
   ])
-  if (rows.some(({ kind }) => kind === 'retry')) throw tooManyWriters()
+  // Nothing locks what is not there: another writer has brought it back since the plan.
+  if (rows.some(({ kind }) => kind === 'retry')) throw lostRace('a record is there again')
   const taken = new Set(rows.flatMap(({ kind, id }) => (kind === 'restored' ? [] : id)))
   return steps.flatMap(({ change }) =>
     taken.has(change.id) ? { change, code: 'refused' as const, by: null, message: PAIR_TAKEN } : [],

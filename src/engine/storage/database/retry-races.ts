@@ -19,6 +19,9 @@ export const tooManyWriters = (cause?: unknown) =>
     cause,
   })
 
+/** Begins the transaction again, which is retried as any that lost a race. */
+export const lostRace = (why: string): Error => Object.assign(new Error(why), { code: SERIALIZATION_FAILURE })
+
 /**
  * Retries a write that lost a race, with growing random delays.
  * @throws CONFLICT after 12 attempts
