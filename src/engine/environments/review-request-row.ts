@@ -67,6 +67,13 @@ export type Pause = {
   }[]
 }
 export type Asked = Omit<z.output<typeof ReviewBody>, 'kind' | 'from' | 'title' | 'note' | 'dry_run'>
+/** As it is stored: with a digest of what the preview had, but of a change-set. */
+export type StoredAsked = Asked & { readonly state?: string }
+
+const askedOf = ({ asked }: Row): Asked => {
+  const { state: _, ...shown } = asked as StoredAsked
+  return shown
+}
 
 const STATE_OF = { accept: 'accepted', decline: 'declined', send_back: 'sent_back' } as const
 
@@ -124,9 +131,7 @@ export function toRequest(row: Row, mayDecide: (row: Row) => boolean): ReviewReq
     state: row.state as ReviewState,
     mayDecide: mayDecide(row),
     revision: row.revision,
-    ...(row.kind === 'pause'
-      ? { asked: {}, pause: pauseOf(row) }
-      : { asked: row.asked as Asked, pause: null }),
+    ...(row.kind === 'pause' ? { asked: {}, pause: pauseOf(row) } : { asked: askedOf(row), pause: null }),
     decision: stored && {
       ...{ decision: stored.decision, note: stored.note, at: stored.at, promotionId: stored.promotion_id },
       by: { tokenId: stored.by.token_id, name: stored.by.name, via: stored.by.via, kind: stored.by.kind },
@@ -135,8 +140,11 @@ export function toRequest(row: Row, mayDecide: (row: Row) => boolean): ReviewReq
 }
 
 /** Logs what was asked and decided. */
-export const logRequest = (scope: Scope, row: Row, operation: 'create' | 'update'): Promise<void> =>
-  appendChange(scope, requestEntry(row, operation))
+export const logRequest = (
+  scope: Scope,
+  row: Row,
+  operation: 'create' | 'update' | 'delete',
+): Promise<void> => appendChange(scope, requestEntry(row, operation))
 
 export const isDecided = () =>
   new DomainError('CONFLICT', 'This request is decided, or was asked anew meanwhile.', {

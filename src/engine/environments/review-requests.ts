@@ -1,5 +1,6 @@
 /** What waits for a person in a base: promotions that somebody asked for, and tokens that are paused. */
 import type { z } from 'zod'
+import { digest, digestInTurns } from '../../contract/canonical-hash.ts'
 import { ChangedResource, DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
@@ -29,16 +30,19 @@ import {
   logRequest,
   pauseOf,
   type ReviewRequest,
+  type StoredAsked,
   storeDecision,
   toRequest,
 } from './review-request-row.ts'
+import { listsOf, readSnapshot, type Snapshot, snapshotIn } from './snapshot.ts'
 
 export type { ReviewRequest } from './review-request-row.ts'
 
 type Body = z.output<typeof DecisionBody>
 
 /**
- * Asks for a promotion. What the same token asked for this preview, and is still open, is replaced.
+ * Asks for a promotion. What the same token asked for this preview, and is still open, is replaced: by another request where
+ * what it asks for is another.
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT where there is nothing to promote
  */
 export async function askForReview(scope: WriteScope, baseId: string, input: object): Promise<ReviewRequest> {
@@ -60,8 +64,9 @@ export async function askForReview(scope: WriteScope, baseId: string, input: obj
   if (changes.length === 0) throw nothingToPromote(from)
   const preview = await scope.db.orm.base.findUnique({ where: { id: from }, select: { name: true } })
   const { tokenId, name: actorName, kind: actorKind = 'program' } = scope.actor
+  const stored = state ? asked : { ...asked, state: await stateOf(await readSnapshot(scope, from), asked) }
   const data = {
-    ...{ kind, fromBase: from, asked: asked as object, tokenId, actorName, actorKind, via: scope.via },
+    ...{ kind, fromBase: from, asked: stored as object, tokenId, actorName, actorKind, via: scope.via },
     title: title ?? state?.title ?? `Promote ${preview?.name ?? from}`.slice(0, LIMITS.nameChars),
     note,
     summary: summaryText(changes.length, conflicts.length),
@@ -74,12 +79,19 @@ export async function askForReview(scope: WriteScope, baseId: string, input: obj
     const open = await tx.orm.reviewRequest.findFirst({
       where: { baseId, fromBase: from, tokenId, state: 'open' },
     })
-    const row = open
+    const within = { ...scope, db: tx }
+    // Who looks at the one that was open decides nothing that was changed since.
+    const isOther = open && !state && digest(open.asked) !== digest(stored)
+    if (isOther) {
+      await tx.orm.reviewRequest.delete({ where: { baseId_id: { baseId, id: open.id } } })
+      await logRequest(within, open, 'delete')
+    }
+    const isSame = open && !isOther
+    const row = isSame
       ? await tx.orm.reviewRequest.update({ where: { baseId_id: { baseId, id: open.id } }, data })
       : await tx.orm.reviewRequest.create({ data: { ...data, baseId, id: uuidv7() } })
-    const within = { ...scope, db: tx }
     if (state) await submit(within, from, { seen: revision, title, note })
-    await logRequest(within, row, open ? 'update' : 'create')
+    await logRequest(within, row, isSame ? 'update' : 'create')
     return toRequest(row, await decider(within, [row]))
   })
 }
@@ -185,7 +197,7 @@ export async function decideReviewRequest(
       })
     }
     if (decision !== 'accept') return storeDecision(within, row, { decision, note, promotionId: null })
-    const { migration: wanted = {}, ...asked } = row.asked as Asked
+    const { migration: wanted = {}, state, ...asked } = row.asked as StoredAsked
     // Steps that were asked for are none of a part without their type.
     const isPart = (type: string) =>
       !resources || resources.some(({ kind, id }) => kind === 'record_type' && id === type)
@@ -202,6 +214,8 @@ export async function decideReviewRequest(
     }
     let done: ReviewRequest | undefined
     const promotion = await promote(within, baseId, request, async (inner, promoted) => {
+      if (state !== undefined && state !== (await stateOf(await snapshotIn(inner.db, from), asked)))
+        throw changedSince(from)
       done = await storeDecision({ ...inner, via: scope.via }, row, {
         ...{ decision, note, promotionId: promoted.id },
       })
@@ -225,6 +239,10 @@ function endPause(scope: WriteScope, row: Row, body: Body): Promise<ReviewReques
     return storeDecision({ ...scope, db: tx }, row, { decision, note, promotionId: null })
   })
 }
+
+/** A digest of what a preview has of what was asked for. */
+const stateOf = (snapshot: Snapshot, { resources }: Pick<Asked, 'resources'>): Promise<string> =>
+  digestInTurns(resources?.map(({ kind, id }) => snapshot.get(kind)?.get(id) ?? null) ?? listsOf(snapshot))
 
 const VERDICT_OF = { accept: 'approve', decline: 'reject', send_back: 'request_changes' } as const
 
@@ -276,6 +294,13 @@ function summaryText(changes: number, conflicts: number): string {
 function breakOf({ path, code, message, count }: Detail): Break {
   const [, kind = null, id = null] = path.split('/')
   return { kind, id, code, message, ...(typeof count === 'number' && { count }) }
+}
+
+function changedSince(from: string): DomainError {
+  const message = `"${from}" was changed since this promotion was asked for. Nothing was decided: who asked has to ask anew.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/id', code: 'changed_since', message }],
+  })
 }
 
 const nothingToPromote = (from: string) =>

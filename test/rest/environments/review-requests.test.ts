@@ -101,6 +101,42 @@ test('a request that is sent back has the note, and the agent asks anew', async 
   expect(succeed(await decide(base, second.id, { decision: 'decline' })).state).toBe('declined')
 })
 
+test('an acceptance lets nothing pass that was changed since it was asked for', async () => {
+  const base = await desk()
+  const preview = (...names: string[]) =>
+    agent.call('PUT', `/v1/${base}--csat/record-types/ticket`, type('subject', ...names))
+  const first = succeed(await ask(base), 201)
+  succeed(await preview('score', 'backdoor'))
+  for (const dry_run of [true, false])
+    expectDetail(await decide(base, first.id, { decision: 'accept', dry_run }), 409, {
+      code: 'changed_since',
+    })
+  expect(await fieldsOf(base)).toEqual(['subject'])
+  expect((await open(base)).data).toMatchObject([{ id: first.id, migration: null }])
+  // Whoever looks at the former one decides nothing else by it.
+  const second = succeed(await ask(base), 201)
+  expect(second.id).not.toBe(first.id)
+  expectFailure(await decide(base, first.id, { decision: 'accept' }), 'NOT_FOUND')
+  expect((await open(base)).data).toMatchObject([{ id: second.id }])
+  succeed(await preview('score'))
+  expect(
+    expectFailure(await decide(base, second.id, { decision: 'accept' }), 'CONFLICT').details,
+  ).toHaveLength(1)
+  succeed(await preview('score', 'backdoor'))
+  succeed(await decide(base, second.id, { decision: 'accept' }))
+  expect(await fieldsOf(base)).toEqual(['subject', 'score', 'backdoor'])
+})
+
+test('a part that was asked for is accepted as it was, whatever else the preview has changed since', async () => {
+  const base = await desk()
+  const resources = [{ kind: 'record_type', id: 'ticket' }]
+  const { id } = succeed(await ask(base, { resources }), 201)
+  succeed(await agent.call('PUT', `/v1/${base}--csat/record-types/other`, type('n')), 201)
+  succeed(await decide(base, id, { decision: 'accept' }))
+  expect(await fieldsOf(base)).toEqual(['subject', 'score'])
+  expectFailure(await world.call('GET', `/v1/${base}/record-types/other`), 'NOT_FOUND')
+})
+
 test('what production does not fit is a break, and refuses the acceptance without deciding', async () => {
   const base = await desk()
   succeed(await world.call('PUT', `/v1/${base}/records/ticket/t1`, { data: { subject: 'long enough' } }), 201)
