@@ -119,9 +119,14 @@ function columns(
 /** Sorts all matches; an access path, if any, only finds them. */
 function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
   const { parameters } = how
-  const { position } = query
+  const { position, limit, offset, moment } = query
   const from = found(query, how, way, () => position && after(how.terms(), position, parameters))
-  return `SELECT ${columns(query, how)} FROM ${from} ORDER BY ${orderBy(how.terms())} ${window(query, parameters)}`
+  const order = `ORDER BY ${orderBy(how.terms())}`
+  const page = `FROM ${from} ${order} ${window(query, parameters)}`
+  // A sort of records that come before the page would carry all their contents, often through a temporary file.
+  const isLater = offset > 0 && Number.isFinite(limit) && !moment && !way.text && how.score() === null
+  if (!isLater) return `SELECT ${columns(query, how)} ${page}`
+  return `SELECT ${columns(query, how)} FROM (SELECT r.row_no ${page}) i, ${RECORD_OF_PAGE} WHERE ${scope(query, parameters)} ${order}`
 }
 
 /** Scans the entries in sort order and reads only the records of the page. */
