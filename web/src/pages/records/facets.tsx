@@ -17,6 +17,8 @@ type Props = {
   conditions: readonly Condition[]
   search: object | undefined
   asOf: string | undefined
+  /** The rows are there: they come first. */
+  isReady: boolean
   onChange: (conditions: Condition[]) => void
 }
 
@@ -54,10 +56,10 @@ function facetsOf(type: RecordType, profile: Profile | undefined): Field[] {
     .slice(0, FACETS)
 }
 
-function Facet({ base, type, field, conditions, search, asOf, onChange }: Props & { field: Field }) {
+function Facet({ base, type, field, conditions, search, asOf, isReady, onChange }: Props & { field: Field }) {
   const others = conditions.filter((each) => !isChoice(each, field.path))
   const asked = { filter: filterOf(others, search), as_of: asOf, limit: VALUES + 1 }
-  const groups = useGroups(base, type.id, field.path, asked)
+  const groups = useGroups(base, type.id, field.path, asked, isReady)
   const found = (groups.data?.data ?? []).map((group) => ({
     value: group[field.path] ?? null,
     count: group.count,

@@ -7,8 +7,7 @@ import { useChanges } from '../../api/stream.ts'
 import { type Linked, listPath } from './load.ts'
 
 const FRESH_MS = 2000
-/** Rows are read again soon after the first change, then at most twice a second. */
-const SOON_MS = 30
+/** Rows are read again with the first changes that come, then at most twice a second. */
 const TOGETHER_MS = 500
 
 /** What others change while the list is open: rows in sight are read again in place, and all of them are counted. */
@@ -49,7 +48,7 @@ export function useFreshRows(base: string, type: string, stamp: number) {
       (change) => {
         if (change.kind !== 'record' || change.record_type !== type) return
         waiting.current.add(change.id)
-        const wait = Math.max(SOON_MS, readAt.current + TOGETHER_MS - Date.now())
+        const wait = Math.max(0, readAt.current + TOGETHER_MS - Date.now())
         timer.current ??= setTimeout(() => void read(), wait)
       },
       [type, read],

@@ -1,5 +1,5 @@
 /** The grid of a list, with what changed since it was opened, its foot, and what is selected. */
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { type Search, to } from '../../addresses.ts'
 import { pathOf, useRead } from '../../api/queries.ts'
@@ -28,6 +28,8 @@ type Props = {
   search: Search
   stamp: number
   onAgain: () => void
+  /** The first rows are there. */
+  onRead: () => void
   onChange: Change
   onConditions: (conditions: Condition[]) => void
 }
@@ -46,7 +48,17 @@ export const useLinks = (base: string, type: string): RelationshipType[] => {
   )
 }
 
-export function RecordList({ base, type, asked, search, stamp, onAgain, onChange, onConditions }: Props) {
+export function RecordList({
+  base,
+  type,
+  asked,
+  search,
+  stamp,
+  onAgain,
+  onRead,
+  onChange,
+  onConditions,
+}: Props) {
   const isNarrow = useNarrow()
   const links = useLinks(base, type.id)
   const names = shownColumns(type, links, search['cols'], isNarrow).join(',')
@@ -61,8 +73,11 @@ export function RecordList({ base, type, asked, search, stamp, onAgain, onChange
     .slice(0, SUMS)
     .map(({ path }) => path)
   const foot = useFoot(base, type.id, body, sums, stamp)
-  const all = useFoot(base, type.id, {}, [], stamp, asked.filter !== undefined)
   const list = useList(base, type.id, body, stamp, foot?.count)
+  const all = useFoot(base, type.id, {}, [], stamp, asked.filter !== undefined && !list.isPending)
+  useEffect(() => {
+    if (!list.isPending) onRead()
+  })
   const onShown = useRef<(rows: Shown) => void>(() => undefined)
   const authors = useAuthors(base, type.id, asked.asOf === undefined && !isNarrow ? list.rows.pages : [])
   const { changed, fresh } = useFreshRows(base, type.id, stamp)

@@ -56,6 +56,9 @@ function Records({ base, type }: { base: string; type: RecordType }) {
   // The list is as it was at this time, until it is opened again.
   const [stamp, setStamp] = useState(() => Date.now())
   const asked = askedOf(type, search)
+  // What the rows answer that are there.
+  const [read, setRead] = useState<string>()
+  const question = printFilter(asked.conditions) + search['q'] + asked.asOf
   const isDeleted = search['view'] === 'deleted'
   const setConditions = (conditions: Condition[]) =>
     change({ filter: printFilter(conditions), view: undefined })
@@ -95,6 +98,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
                 conditions={asked.conditions}
                 search={asked.searched}
                 asOf={asked.asOf}
+                isReady={read === question}
                 onChange={setConditions}
               />
               <QuickSearch type={type} q={search['q'] ?? ''} onChange={change} />
@@ -115,6 +119,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
               search={search}
               stamp={stamp}
               onAgain={again}
+              onRead={() => setRead(question)}
               onChange={change}
               onConditions={setConditions}
             />
