@@ -307,7 +307,22 @@ test('a token sees what was said of records that it may read', async () => {
     { base, permission: 'read', record_type: ['deal'], environment: 'production' },
   ])
   succeed(await review(writer.call, { verdict: 'comment', resources: of('deal', 'a') }), 201)
-  expectFailure(await review(writer.call, { verdict: 'comment', resources: of('note', 'n') }), 'FORBIDDEN')
+  // Whether something of another type is changed is not said.
+  const discard = (resources: object[]) => writer.call('POST', `/v1/${id}/discard`, { resources })
+  const comment = (resources: object[]) => review(writer.call, { verdict: 'comment', resources })
+  for (const name of ['n', 'absent'])
+    for (const refused of [await comment(of('note', name)), await discard(of('note', name))])
+      expectFailure(refused, 'FORBIDDEN')
+  succeed(await world.call('PUT', `/v1/${base}/relationship-types/beside`, {}), 201)
+  const ends = { source_record_type: 'note', source_id: 'n', target_record_type: 'deal', target_id: 'a' }
+  succeed(await agent.call('PUT', `/v1/${id}/relationships/hidden`, { rel_type: 'beside', ...ends }), 201)
+  for (const name of ['hidden', 'absent'])
+    for (const refused of [
+      await comment([{ kind: 'relationship', id: name }]),
+      await discard([{ kind: 'relationship', id: name }]),
+    ])
+      expectDetail(refused, 400, { code: 'unknown_resource', path: '/resources/0/id' })
+  expect(succeed(await world.call('GET', `/v1/${id}/relationships/hidden`)).rel_type).toBe('beside')
   expectFailure(await review(reader.call, { verdict: 'comment', resources: of('deal', 'a') }), 'FORBIDDEN')
   expectFailure(await review(reader.call, { verdict: 'reject' }), 'FORBIDDEN')
 })

@@ -8,9 +8,9 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { type ShownEdit, shownDrafts } from '../edits.ts'
-import { asEdit, type Draft, readDrafts, typesOf } from './drafts.ts'
+import { asEdit, type Draft, typesOf } from './drafts.ts'
 import { keepPace, paced } from './pace.ts'
-import { selectDrafts } from './selection.ts'
+import { selectSeen } from './selection.ts'
 
 const RAISE = statement(
   'raise_revision',
@@ -31,11 +31,8 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
   return db.transaction(async (tx) => {
     requireOpen(id, (await holdChangeSet(tx, id)).status)
     const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
-    const selected = selectDrafts(await readDrafts(tx, id), resources)
-    for (const type of new Set(selected.flatMap(typesOf))) {
-      requirePermission(access, 'read', productionOf(id), type)
-      requirePermission(access, 'write', id, type)
-    }
+    const selected = await selectSeen({ access, db: tx }, id, resources)
+    for (const type of new Set(selected.flatMap(typesOf))) requirePermission(access, 'write', id, type)
     await dropDrafts(tx, id, selected, { withLinks: true })
     const about = { discarded: selected.length }
     await takeStep({ ...scope, db: tx }, id, { event: 'discarded', about })

@@ -1,4 +1,6 @@
 /** The drafts of a change-set beside what production has now. */
+import { productionOf } from '../../../contract/ids.ts'
+import type { Scope } from '../../core/scope.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 
 /** What a merge compares: of a record its data, status and pair; of a link also its ends. */
@@ -54,6 +56,15 @@ export async function readDrafts(db: Db, id: string): Promise<Draft[]> {
     ...row,
     ...{ productionVersion, production: isMoved ? row.production : row.base },
   }))
+}
+
+/** Those that the caller may read, in the change-set and in production. Of others nobody learns that they are there. */
+export async function readSeenDrafts(
+  { db, access }: Pick<Scope, 'db' | 'access'>,
+  id: string,
+): Promise<Draft[]> {
+  const mayRead = (type: string) => [productionOf(id), id].every((each) => access.allows('read', each, type))
+  return (await readDrafts(db, id)).filter((draft) => typesOf(draft).every(mayRead))
 }
 
 /** `deal/d1`, or the id of a link: how errors, answers and the history name it. */

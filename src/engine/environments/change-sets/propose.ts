@@ -16,7 +16,7 @@ import { idsWithin } from '../../records/query/policy-read.ts'
 import { statement } from '../../storage/database/client.ts'
 import { shownDrafts, summaryOf } from '../edits.ts'
 import type { Proposal } from '../promotion.ts'
-import { asEdit, type Draft, nameOf, readDrafts, typesOf } from './drafts.ts'
+import { asEdit, type Draft, nameOf, readDrafts, readSeenDrafts, typesOf } from './drafts.ts'
 import { type Merged, mergeDrafts } from './merge.ts'
 import { grownDeletions, missingEnds, taken } from './obstacles.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
@@ -33,9 +33,7 @@ export async function proposeChangeSet(
   if (scope.proposal) return boundedProposal(scope, baseId, from)
   await requireExistingBase(scope, baseId)
   await requireExistingBase(scope, from)
-  const mayRead = (type: string) => [baseId, from].every((each) => scope.access.allows('read', each, type))
-  const visible = (await readDrafts(scope.db, from)).filter((draft) => typesOf(draft).every(mayRead))
-  const selected = selectDrafts(visible, resources)
+  const selected = selectDrafts(await readSeenDrafts(scope, from), resources)
   const resolutions = openResolutions(resolve, false)
   const { merged, conflicts } = await mergeDrafts(selected, resolutions)
   const changes = await shownDrafts(scope, baseId, selected.map(asEdit))

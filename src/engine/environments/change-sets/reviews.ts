@@ -26,7 +26,7 @@ import { statement } from '../../storage/database/client.ts'
 import { storeDecision } from '../review-request-row.ts'
 import { readDrafts, typesOf } from './drafts.ts'
 import { pacedStep } from './pace.ts'
-import { type Named, selectDrafts } from './selection.ts'
+import { type Named, selectSeen } from './selection.ts'
 
 type Body = z.output<typeof VerdictBody>
 type Verdict = Omit<Body, 'dry_run'>
@@ -99,8 +99,8 @@ export async function storeVerdict(
 }
 
 /** The record types of what a verdict is about. */
-async function typesUnder({ db }: Scope, id: string, resources: Verdict['resources']): Promise<string[]> {
-  const drafts = selectDrafts(await readDrafts(db, id), resources)
+async function typesUnder(scope: Scope, id: string, resources: Verdict['resources']): Promise<string[]> {
+  const drafts = resources ? await selectSeen(scope, id, resources) : await readDrafts(scope.db, id)
   return [...new Set(drafts.flatMap(typesOf))]
 }
 

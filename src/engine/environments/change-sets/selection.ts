@@ -1,10 +1,13 @@
 /** What a promotion of a change-set names: its drafts, and how their conflicts end. */
 import type { z } from 'zod'
 import type { PromoteBody } from '../../../contract/config-shapes.ts'
+import { productionOf } from '../../../contract/ids.ts'
 import { type Detail, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { pointer } from '../../../json/parse.ts'
-import { type Document, type Draft, nameOf } from './drafts.ts'
+import type { Scope } from '../../core/scope.ts'
+import { requirePermission } from '../../storage/access/access.ts'
+import { type Document, type Draft, nameOf, readSeenDrafts } from './drafts.ts'
 import type { DraftConflict, Resolution, Resolutions } from './merge.ts'
 
 type Body = z.output<typeof PromoteBody>
@@ -39,6 +42,21 @@ export function selectDrafts(drafts: readonly Draft[], resources: readonly Named
   const [first, ...more] = faults
   if (first) throw invalid(first, ...more)
   return [...new Map(selected.map((draft) => [keyOfDraft(draft), draft])).values()]
+}
+
+/**
+ * The drafts that a request names, of those that the caller may read: nobody learns which others there are.
+ * @throws FORBIDDEN for a record of a type that the caller may not read, drafted or not; VALIDATION_ERROR
+ */
+export async function selectSeen(
+  scope: Pick<Scope, 'db' | 'access'>,
+  id: string,
+  resources: readonly Named[],
+): Promise<Draft[]> {
+  const types = resources.flatMap(({ kind, record_type: type }) => (kind === 'record' && type ? type : []))
+  for (const type of new Set(types))
+    for (const base of [id, productionOf(id)]) requirePermission(scope.access, 'read', base, type)
+  return selectDrafts(await readSeenDrafts(scope, id), resources)
 }
 
 const unknown = (path: string, id: string): Detail => ({
