@@ -121,7 +121,7 @@ const goneOf = (draft: Draft): Detail => ({
  * Under a row filter a record is shown that matches it on both sides, as far as they exist. What production had at an earlier
  * time is out of reach there, as the past of a record is.
  */
-export async function boundedDrafts(scope: Scope, baseId: string, from: string): Promise<Draft[]> {
+async function boundedDrafts(scope: Scope, baseId: string, from: string): Promise<Draft[]> {
   const within = await inChangeSet(scope, from)
   const rights = rightsOf(within)
   const allowed = (await readDrafts(scope.db, from)).filter((draft) =>
