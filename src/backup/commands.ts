@@ -7,6 +7,7 @@ import { runningCluster } from '../postgres/cluster.ts'
 import { makeBackup } from './base-backup.ts'
 import { openBesideServer } from './blob-location.ts'
 import { copyContents } from './contents.ts'
+import { isHeld } from './hold.ts'
 import { findBackups } from './manifest.ts'
 import { openPlace, type Place } from './place.ts'
 import { KEYS, type Restored, restore } from './restore.ts'
@@ -41,6 +42,10 @@ export async function backupNow({ withKeys, note }: { withKeys: boolean; note: N
   const archiving = archivingOf(dataDir)
   if (!archiving)
     throw new Error(`The server of ${dataDir} archives nothing. ${NO_PLACE} Then start it again.`)
+  if (isHeld(dataDir))
+    throw new Error(
+      `${dataDir} is a restored copy that is held, so no WAL of it is archived. Run "plinth deliveries resume" first.`,
+    )
   becomeOwner(dataDir)
   const url = await runningCluster(dataDir)
   if (url === undefined)

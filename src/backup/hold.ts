@@ -7,12 +7,14 @@ import { LIMITS } from '../foundation/limits.ts'
 /** The file that marks the data directory of a copy. */
 const markerOf = (dataDir: string) => join(dataDir, 'restored.json')
 
+export const isHeld = (dataDir: string): boolean => existsSync(markerOf(dataDir))
+
 export const markRestored = (dataDir: string, of: object): Promise<void> =>
   writeFile(markerOf(dataDir), `${JSON.stringify(of)}\n`, { mode: 0o600, flush: true })
 
 /** Lets the copy send. Returns whether it was held. */
 export async function release(dataDir: string): Promise<boolean> {
-  if (!existsSync(markerOf(dataDir))) return false
+  if (!isHeld(dataDir)) return false
   await rm(markerOf(dataDir), { force: true })
   return true
 }
@@ -26,18 +28,18 @@ export type Hold = {
 
 /** Watches the marker of a data directory. */
 export function openHold(dataDir: string): Hold {
-  let isHeld = existsSync(markerOf(dataDir))
+  let isStill = isHeld(dataDir)
   const waiting: (() => void)[] = []
-  const timer = isHeld
+  const timer = isStill
     ? setInterval(() => {
-        if (existsSync(markerOf(dataDir))) return
-        isHeld = false
+        if (isHeld(dataDir)) return
+        isStill = false
         clearInterval(timer)
         for (const work of waiting) work()
       }, LIMITS.holdPollMs).unref()
     : undefined
   return {
-    isHeld: () => isHeld,
+    isHeld: () => isStill,
     onRelease: (work) => void waiting.push(work),
     close: () => clearInterval(timer),
   }

@@ -230,6 +230,7 @@ test('a restored copy sends nothing until it is resumed', { timeout: 300_000 }, 
   await expect
     .poll(() => second.log.join('\n'))
     .toContain('nothing is sent until \\"plinth deliveries resume\\"')
+  expect((await run(['backup'], copy)).err).toContain('Run "plinth deliveries resume" first.')
   await second.call('PUT', '/v1/crm/records/note/more', { data: { text: 'y' } })
   const asked = await second.call('POST', '/v1/crm/actions/ask/run', {})
   expect(asked.text).toContain('plinth deliveries resume')
