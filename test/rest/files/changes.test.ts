@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { LIMITS } from '../../../src/foundation/limits.ts'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
 import { filesIn, sha256 } from '../../support/files.ts'
@@ -76,9 +76,13 @@ describe('a change of a file', () => {
 })
 
 describe('a revert of a change of a file', () => {
-  const lastSeq = async (path: string): Promise<number> =>
-    succeed(await world.call('GET', `/v1/crm/changes?kind=file&id=docs/${path}&order=desc&limit=1`)).data[0]
-      .seq
+  // A change is in the log of all once the transactions that began before it have ended, such as those of jobs.
+  const lastSeq = (path: string): Promise<number> => {
+    const address = `/v1/crm/changes?kind=file&id=docs/${path}&order=desc&limit=1`
+    return vi.waitUntil(async () => succeed(await world.call('GET', address)).data[0]?.seq, {
+      timeout: 30_000,
+    })
+  }
   const revert = async (path: string) => world.call('POST', `/v1/crm/changes/${await lastSeq(path)}/revert`)
 
   test('restores a deleted file with its versions', async () => {
