@@ -219,6 +219,7 @@ test.runIf(hasShell('fish'))('the completion of fish offers the same', async () 
 
 test.runIf(hasShell('bash'))(
   'the completion of bash offers commands, and the options of the command before the cursor',
+  { tags: 'full' },
   async () => {
     const { out } = await plinth(['completion', 'bash'], {})
     const complete = (...words: string[]) => {

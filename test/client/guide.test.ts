@@ -12,7 +12,7 @@ import { openWorld } from '../support/world.ts'
 const CLIENT = new URL('../../packages/client/src/index.ts', import.meta.url)
 const GUIDE = new URL('../../docs/client.md', import.meta.url)
 
-test('the example of the guide creates, patches and lists records', async () => {
+test('the example of the guide creates, patches and lists records', { tags: 'full' }, async () => {
   const world = await openWorld()
   const folder = await mkdtemp(join(tmpdir(), 'plinth-guide-'))
   try {

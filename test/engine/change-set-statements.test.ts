@@ -80,7 +80,9 @@ test('a change-set is opened by two statements after its locks, and answers what
   )
 })
 
-test('a change-set takes all that it has room for and no more, and counts its drafts where that may be too much', async () => {
+test('a change-set takes all that it has room for and no more, and counts its drafts where that may be too much', {
+  tags: 'full',
+}, async () => {
   const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
   const put = (name: string) => world.call('PUT', `/v1/${id}/records/deal/${name}`, { data: { name } })
   const most = async () => {
@@ -143,7 +145,9 @@ test('a change-set takes all that it has room for and no more, and counts its dr
   expectFailure(await world.call('GET', `/v1/${id}/records/deal/over`), 'NOT_FOUND')
 })
 
-test('a record of a large change-set among small ones is read and drafted by keys alone, with and without statistics', async () => {
+test('a record of a large change-set among small ones is read and drafted by keys alone, with and without statistics', {
+  tags: 'full',
+}, async () => {
   const open = async (drafts: number) => {
     const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
     const operations = times(drafts, (n) => ({

@@ -86,7 +86,7 @@ test('those that wait for a failing statement have its error, and the next read 
   expect((await token.queryCapped(fails, [4], anyRows)).rows).toEqual([{ n: 1 }])
 })
 
-test('a read sees each write that was acknowledged before it was asked', async () => {
+test('a read sees each write that was acknowledged before it was asked', { tags: 'full' }, async () => {
   const [write, read] = [
     statement('set_seen', 'UPDATE plinth.seen SET n = $1'),
     shaped('SELECT n FROM plinth.seen WHERE $1::text IS NOT NULL'),

@@ -95,7 +95,7 @@ async function stored(): Promise<object[]> {
   return (await Promise.all(states)).flat()
 }
 
-test('a tool that says it only reads changes nothing', async () => {
+test('a tool that says it only reads changes nothing', { tags: 'full' }, async () => {
   const tools = await list(`/mcp/crm?readonly=1&tools=${allAt('crm')}`)
   const reading = [...tools, ...(await list('/mcp?tools=list_bases'))].map(({ name }) => name)
   expect(reading.filter((name) => !(name in READS))).toEqual([])

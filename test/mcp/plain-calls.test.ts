@@ -72,6 +72,7 @@ const OTHERS: readonly [string, (message: Message) => void, Record<string, strin
 
 test.each(ERAS)(
   'in protocol version %s, a call is answered the same after good calls',
+  { tags: 'full' },
   async (_, headers, metaOf) => {
     let clients = 0
     const post = async (message: object, more: Record<string, string> = {}) => {

@@ -77,7 +77,7 @@ test('without a built explorer, a page names the command that builds it', async 
   await app.close()
 })
 
-test('/guides serves every guide of docs/ and no other file', async () => {
+test('/guides serves every guide of docs/ and no other file', { tags: 'full' }, async () => {
   const files = readdirSync('docs').filter((file) => file.endsWith('.md') && file !== 'README.md')
   expect(GUIDES.map(({ name }) => `${name}.md`).sort()).toEqual(files.sort())
   for (const { name, title } of GUIDES) {
@@ -89,7 +89,7 @@ test('/guides serves every guide of docs/ and no other file', async () => {
     expect([name, (await page(`/guides/${name}`)).status]).toEqual([name, 404])
 })
 
-test('every link in the guides has a page and a heading as its target', async () => {
+test('every link in the guides has a page and a heading as its target', { tags: 'full' }, async () => {
   const ids = new Map<string, Set<string>>()
   const texts = new Map<string, string>()
   for (const { name } of GUIDES) {

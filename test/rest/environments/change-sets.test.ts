@@ -75,7 +75,9 @@ test('a proposal names what unique values would refuse, as the merge does, and n
   expect(JSON.stringify((await propose({ resources: alone })).breaks)).not.toContain(taken(1))
 })
 
-test('more drafts than a batch holds are merged whole or not at all, and the refused one is named', async () => {
+test('more drafts than a batch holds are merged whole or not at all, and the refused one is named', {
+  tags: 'full',
+}, async () => {
   const type = `line${serial}`
   succeed(await call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
   const define = async (maximum: number) => {

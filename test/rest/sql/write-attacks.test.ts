@@ -182,7 +182,7 @@ test('a cascade into a type that the token may not read shows nothing of it', as
   expect(showsForeign(text)).toBe(false)
 })
 
-test('more rows than a statement may write are refused with their number', async () => {
+test('more rows than a statement may write are refused with their number', { tags: 'full' }, async () => {
   const rows = times(1001, (n) => ({ id: `r${n}` }))
   const insert = `INSERT INTO item (id, sku) SELECT id, id FROM jsonb_to_recordset(:rows) AS r(id text)`
   // A dry run, because the last test reads all records in one answer.
