@@ -61,7 +61,6 @@ describe.runIf(hasShell)('shell examples', () => {
   const names = GUIDES.map(({ name }) => name)
   test.each(names.filter((name) => ![...UNRUN, ...STARTING].includes(name)))(
     'the example at the top of docs/%s.md runs',
-    { tags: 'full' },
     async (name) => {
       const { code, output } = await run(await exampleOf(name))
       expect([output, code]).toEqual([output, 0])
