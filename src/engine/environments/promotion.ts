@@ -124,11 +124,15 @@ export async function storePromotion(
       createdBy: scope.actor.tokenId ?? scope.actor.name,
     },
   })
-  // The answer is made while the database stores the edits.
-  const stored = storeEdits(scope.db, row, texts)
-  const [promotion] = await Promise.all([toPromotion(scope, row, past, scope.actor.name), stored])
+  // The answer is made while the database stores the edits. Both end before the transaction does: each reads or writes in it.
+  const [stored, made] = await Promise.allSettled([
+    storeEdits(scope.db, row, texts),
+    toPromotion(scope, row, past, scope.actor.name),
+  ])
+  if (stored.status === 'rejected') throw stored.reason
+  if (made.status === 'rejected') throw made.reason
   await logPromotion(scope, headOf(row), 'create')
-  return promotion
+  return made.value
 }
 
 /** A promotion without changes, which the history does not keep. */

@@ -24,15 +24,14 @@ export type Discarded = { from: string; revision: number; changes: readonly Show
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND
  */
 export async function discardDrafts(scope: WriteScope, id: string, input: object): Promise<Discarded> {
-  const { access } = scope
   await requireChangeSet(scope, id)
   const { resources } = check(DiscardBody, input, inBody())
   const { db } = await paced(scope, id, false)
   return db.transaction(async (tx) => {
     requireOpen(id, (await holdChangeSet(tx, id)).status)
     const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
-    const selected = await selectSeen({ access, db: tx }, id, resources)
-    for (const type of new Set(selected.flatMap(typesOf))) requirePermission(access, 'write', id, type)
+    const selected = await selectSeen({ ...scope, db: tx }, id, resources)
+    for (const type of new Set(selected.flatMap(typesOf))) requirePermission(scope.access, 'write', id, type)
     await dropDrafts(tx, id, selected, { withLinks: true })
     const about = { discarded: selected.length }
     await takeStep({ ...scope, db: tx }, id, { event: 'discarded', about })
