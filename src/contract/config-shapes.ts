@@ -110,6 +110,10 @@ export const PromoteBody = ProposalBody.extend({
   revision: z.int().optional().meta({
     description: 'Of a change-set: the revision that was looked at. Another one is 409 `changed_since`.',
   }),
+  hash: z.string().optional().meta({
+    description:
+      'Of a preview of configuration: the hash of what was looked at. Another one is 409 `hash_mismatch`.',
+  }),
   force: z.boolean().optional().meta({
     description: 'Take the preview where both sides changed, and delete types together with their records.',
   }),

@@ -103,6 +103,7 @@ const promoteArgs = () => ({
   ...builder.args((t) => ({
     from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
     revision: t.int({ description: 'Of a change-set: the revision that was looked at.' }),
+    hash: t.string({ description: 'Of a preview of configuration: the hash of what was looked at.' }),
     force: t.boolean({
       description: 'Take the preview where both sides changed, and delete types together with their records.',
     }),
@@ -128,6 +129,11 @@ export const ProposalRef = builder.objectRef<environments.Proposal>('Proposal').
       description: 'Of a change-set: what was looked at. Send it with the promotion.',
       resolve: ({ revision }) => revision ?? null,
     }),
+    hash: t.string({
+      nullable: true,
+      description: 'Of a preview of configuration: what was looked at. Send it with the promotion.',
+      resolve: ({ hash }) => hash ?? null,
+    }),
     kept: t.field(KEPT),
     recordsRewritten: t.field(RECORDS_REWRITTEN),
     warnings: t.field(WARNINGS),
@@ -149,12 +155,12 @@ mutation<ReturnType<typeof promoteArgs>, Promotion, PromotionPlan>('promote', {
   type: PromotionRef,
   args: promoteArgs(),
   planned: (plan) => ({ ...plan.promotion, plan }),
-  plannedArgs: ['prune', 'resources', 'force', 'migration', 'resolve', 'revision'],
-  resolve: (scope, { base, from, prune, resources, force, migration, resolve, revision }) =>
+  plannedArgs: ['prune', 'resources', 'force', 'migration', 'resolve', 'revision', 'hash'],
+  resolve: (scope, { base, from, prune, resources, force, migration, resolve, revision, hash }) =>
     environments.promote(
       scope,
       base,
-      bodyOf({ from, prune, resources, force, migration, resolve, revision }),
+      bodyOf({ from, prune, resources, force, migration, resolve, revision, hash }),
     ),
 })
 

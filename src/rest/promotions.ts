@@ -50,6 +50,10 @@ export const Proposal = z
       description: 'What production holds or lacks that the changes do not fit: details of an error.',
     }),
     revision: z.int().optional().meta({ description: 'Of a change-set. Send it with the promotion.' }),
+    hash: z
+      .string()
+      .optional()
+      .meta({ description: 'Of a preview of configuration. Send it with the promotion.' }),
     kept: Kept,
     meta,
   })
@@ -84,11 +88,12 @@ const Discarded = z
   })
   .meta({ id: 'DiscardedChanges' })
 
-/** Only a change-set has a revision. */
-export const ofChangeSet = <P extends { revision: number | null }>({ revision, ...proposal }: P) => ({
-  ...proposal,
-  ...(revision !== null && { revision }),
-})
+/** A change-set has a revision, a preview of configuration a hash. */
+export const ofPreview = <P extends { revision: number | null; hash: string | null }>({
+  revision,
+  hash,
+  ...proposal
+}: P) => ({ ...proposal, ...(revision !== null && { revision }), ...(hash !== null && { hash }) })
 
 export const PromotionFields = graphql(`fragment PromotionFields on Promotion {
   id kind from base_id: baseId status changes conflicts created_by: createdBy created_by_name: createdByName created_at: createdAt
@@ -106,8 +111,8 @@ export const promotions = [
     params,
     body: PromoteBody,
     operation: graphql(
-      `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $resolve: JSON, $revision: Int, $dryRun: Boolean) {
-        done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, resolve: $resolve, revision: $revision, dryRun: $dryRun) {
+      `mutation Promote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $resolve: JSON, $revision: Int, $hash: String, $dryRun: Boolean) {
+        done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, resolve: $resolve, revision: $revision, hash: $hash, dryRun: $dryRun) {
           ...PromotionFields kept records_rewritten: recordsRewritten warnings secrets dry_run: dryRun
         }
       }`,
@@ -130,12 +135,12 @@ export const promotions = [
     operation: graphql(
       `query Propose($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
         proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
-          from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
+          from base_id: baseId changes summary conflicts breaks revision hash kept records_rewritten: recordsRewritten warnings
         }
       }`,
     ),
     variables: ({ params, body }) => ({ base: params.base_id, ...body }),
-    reply: ({ proposal }) => ({ body: writtenBody(ofChangeSet(proposal)), isLarge: true }),
+    reply: ({ proposal }) => ({ body: writtenBody(ofPreview(proposal)), isLarge: true }),
     answers: Proposal,
   }),
   route('POST /:base_id/discard', {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CONFIG_KINDS, DecisionBody, ReviewBody } from '../contract/config-shapes.ts'
 import { pageBody, trim, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { ofChangeSet, Promotion, PromotionFields, Proposal } from './promotions.ts'
+import { ofPreview, Promotion, PromotionFields, Proposal } from './promotions.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -133,14 +133,14 @@ export const reviewRequests = [
       `query GetReviewRequest($base: String!, $id: String!) {
         found: reviewRequest(base: $base, id: $id) {
           ...RequestFields
-          proposal { from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings }
+          proposal { from base_id: baseId changes summary conflicts breaks revision hash kept records_rewritten: recordsRewritten warnings }
         }
       }`,
       [RequestFields],
     ),
     variables: ({ params }) => ({ base: params.base_id, id: params.id }),
     reply: ({ found }) => ({
-      body: { ...found, proposal: found.proposal && writtenBody(ofChangeSet(found.proposal)) },
+      body: { ...found, proposal: found.proposal && writtenBody(ofPreview(found.proposal)) },
       isLarge: true,
     }),
     answers: ReviewRequest,

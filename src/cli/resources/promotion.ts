@@ -42,6 +42,7 @@ export const promote = commandOf('promotions.create', 'promote', {
   says: {
     force: 'take the preview where both sides changed; delete types with their records',
     revision: '<n> of a change-set, what you looked at; another one is refused',
+    hash: 'of a preview of configuration, the hash of what you looked at; another one is refused',
     ...selection,
   },
   also: [yes],

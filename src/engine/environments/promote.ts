@@ -23,13 +23,13 @@ import { migrationWarnings, offering, previewMigrations } from './preview-migrat
 import { nothingPromoted, type Promotion, storePromotion } from './promotion.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
 import { atFrom, checkPreviewOf, ofConfiguration, prepareOptions, selection } from './promotion-request.ts'
-import { snapshotIn } from './snapshot.ts'
+import { hashOf, snapshotIn } from './snapshot.ts'
 import { type Comparison, type Conflict, compareSides, moveFork, readFork } from './three-way.ts'
 
 /**
  * Applies the changes of a preview since its fork to its production base, in one transaction, and moves the
  * fork. `also` runs in the same transaction.
- * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT where both sides changed, or data does not fit
+ * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND; CONFLICT where both sides changed, what was looked at has, or data does not fit
  */
 export async function promote(
   scope: WriteScope,
@@ -38,7 +38,7 @@ export async function promote(
   also?: (within: WriteScope, done: Promotion) => Promise<void>,
 ): Promise<Promotion> {
   const body = check(PromoteBody, input, inBody())
-  const { from, prune = false, force = false, migration } = body
+  const { from, prune = false, force = false, migration, hash } = body
   checkPreviewOf(baseId, from)
   if (await isChangeSet(scope, from)) return promoteChangeSet(scope, baseId, body, also)
   requirePermission(scope.access, 'admin', baseId, '*')
@@ -53,6 +53,7 @@ export async function promote(
       preview: await snapshotIn(at.db, from),
       production: await snapshotIn(at.db, baseId),
     }
+    if (hash !== undefined && hash !== (await hashOf(sides.preview))) throw changedSince(from)
     const found = await compareSides(sides, prune, selection(resources, sides))
     if (found.conflicts.length > 0 && !force) throw onBothSides(found.conflicts)
     const past = await withOrigins(at.db, baseId, from, found.edits)
@@ -115,6 +116,13 @@ async function apply(
 
 /** The promotion as a plan shows it, whose secrets are rolled back with it. */
 const withoutSecrets = ({ secrets: _, ...promotion }: Promotion): Promotion => promotion
+
+function changedSince(from: string): DomainError {
+  const message = `"${from}" has changed since. Read its proposal again, and send the hash of that.`
+  return new DomainError('CONFLICT', message, {
+    details: [{ path: '/hash', code: 'hash_mismatch', message }],
+  })
+}
 
 function onBothSides(conflicts: readonly Conflict[]): DomainError {
   const message = (each: Conflict) =>

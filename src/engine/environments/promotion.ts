@@ -50,6 +50,8 @@ export type Proposal = {
   breaks: readonly Detail[]
   /** Of a change-set: what was looked at. */
   revision?: number
+  /** Of a preview of configuration: the hash of what was looked at. */
+  hash?: string
   /** What the preview deleted, and stays without `prune`. */
   kept?: readonly Kept[]
   /** What breaks for clients that were generated from the GraphQL schema of production. */

@@ -17,7 +17,7 @@ import { migrationWarnings, offering, previewMigrations } from './preview-migrat
 import type { Proposal } from './promotion.ts'
 import { type PromotionEdit, withOrigins } from './promotion-edits.ts'
 import { atFrom, ofConfiguration, prepareOptions, previewMeant, selection } from './promotion-request.ts'
-import { readSnapshot } from './snapshot.ts'
+import { hashOf, readSnapshot } from './snapshot.ts'
 import { compareSides, readFork } from './three-way.ts'
 
 /**
@@ -58,7 +58,7 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
     ...ofChanges,
     ...(await clientWarnings(scope, baseId, edits)),
   ]
-  const more = nonEmpty({ kept, recordsRewritten, warnings })
+  const more = { hash: await hashOf(preview), ...nonEmpty({ kept, recordsRewritten, warnings }) }
   return { from, baseId, changes, summary: summaryOf(changes), conflicts, breaks, ...more }
 }
 

@@ -436,6 +436,29 @@ describe('a promotion', () => {
     expect(await historyOf(base)).toEqual([])
   })
 
+  test('with the hash of a proposal lets nothing pass that the proposal did not show', async () => {
+    const [base, dev] = await fork('one', 'two')
+    await about(dev, 'one', 'shown')
+    const propose = async (): Promise<string> =>
+      succeed(await world.call('POST', `/v1/${base}/promote/proposal`, { from: dev })).hash
+    const hash = await propose()
+    expect(hash).toBe(await hashOf(dev))
+    await about(dev, 'two', 'written since')
+    for (const over of [{}, { dry_run: true }, { force: true }])
+      expect(expectFailure(await promote(base, { hash, ...over }), 'CONFLICT').details).toMatchObject([
+        { path: '/hash', code: 'hash_mismatch' },
+      ])
+    expect(await aboutOf(base, 'one', 'two')).toEqual([null, null])
+    const resources = [{ kind: 'record_type', id: 'one' }]
+    const seen = await propose()
+    expect(opsOf(await promoted(base, { hash: seen, resources }))).toEqual(['update record_type one'])
+    const mutation = `mutation ($hash: String) { promote(base: "${base}", from: "${dev}", hash: $hash) { status } }`
+    const asked = (of: string) => world.call('POST', '/graphql', { query: mutation, variables: { hash: of } })
+    expect((await asked(hash)).body.errors).toMatchObject([{ extensions: { code: 'CONFLICT' } }])
+    expect((await asked(seen)).body.data.promote).toEqual({ status: 'applied' })
+    expect(await aboutOf(base, 'one', 'two')).toEqual(['shown', 'written since'])
+  })
+
   test('takes the named resources only, and refuses names that do not exist', async () => {
     const [base, dev] = await fork('one', 'two')
     for (const type of ['one', 'two']) await about(dev, type, 'new')

@@ -26,8 +26,9 @@ export type Proposal = {
   changes: Edit[]
   conflicts: (Omit<Conflict, 'path'> & { path?: string })[]
   breaks: Break[]
-  /** Of a change-set: what is looked at. */
+  /** What is looked at: of a change-set, and of a preview of configuration. */
   revision?: number
+  hash?: string
   kept?: { kind: string; id: string }[]
   meta?: { warnings?: string[]; records_rewritten?: Record<string, number> }
 }

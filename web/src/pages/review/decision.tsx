@@ -73,7 +73,7 @@ export function Decision(props: Props) {
     const onDone = (answer: Done) => done(decision, answer.promotion ?? answer)
     if (!request) {
       const path = pathOf([base, 'promote'])
-      return write.send('POST', path, { from: item.from, ...chosen }, onDone)
+      return write.send('POST', path, { from: item.from, hash: plan?.hash, ...chosen }, onDone)
     }
     const said = note.trim() !== '' && { note: note.trim() }
     const body = { decision, ...said, ...(decision === 'accept' && chosen) }
