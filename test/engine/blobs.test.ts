@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { pbkdf2, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readlink, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,41 +47,69 @@ describe('in a bucket of S3', { tags: 'full' }, () => {
   })
 })
 
+/** A store in a bucket whose requests `answer` gets. */
+async function openBucketOf(directory: string, answer: RequestListener) {
+  let connections = 0
+  const server = createServer(answer).on('connection', () => connections++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { port } = server.address() as AddressInfo
+  const bucket = readS3Url(`s3://contents?endpoint=http://127.0.0.1:${port}&region=us-east-1`)
+  if (!bucket) throw new Error('The URL is malformed')
+  const store = await openBlobStore({ driver: 's3', ...bucket, directory, isShared: false })
+  return { store, connections: () => connections }
+}
+
 // Open files are counted in /proc, which only Linux has.
 test.skipIf(process.platform !== 'linux')(
   'an upload that a bucket refuses or breaks off leaves no file open',
   async () => {
     const directory = await newFolder()
     let requests = 0
-    const server = createServer((request, response) => {
+    const { store } = await openBucketOf(directory, (request, response) => {
       requests += 1
       if (requests % 2 === 0) return void request.once('data', () => request.destroy())
       request.once('data', () => request.pause())
       response.writeHead(500).end()
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(async () => {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    })
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'test')
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test')
-    onTestFinished(() => void vi.unstubAllEnvs())
-    const { port } = server.address() as AddressInfo
-    const bucket = readS3Url(`s3://contents?endpoint=http://127.0.0.1:${port}&region=us-east-1`)
-    if (!bucket) throw new Error('The URL is malformed')
-    const store = await openBlobStore({ driver: 's3', ...bucket, directory, isShared: false })
     await expect(store.put(streamOf(randomBytes(8_000_000)), limits)).rejects.toThrow()
     expect(requests).toBeGreaterThan(1)
-    await vi.waitFor(async () => {
-      const open = await Promise.all(
-        (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')),
-      )
-      expect(open.filter((path) => path.startsWith(directory))).toEqual([])
-    })
+    await vi.waitFor(async () => expect(await openFiles(directory)).toEqual([]))
     expect(await readdir(directory)).toEqual([])
   },
 )
+
+const openFiles = async (directory: string): Promise<string[]> => {
+  const paths = (await readdir('/proc/self/fd')).map((name) => readlink(`/proc/self/fd/${name}`))
+  const open = await Promise.all(paths.map((path) => path.catch(() => '')))
+  return open.filter((path) => path.startsWith(directory))
+}
+
+test('an upload gives its connection back where the answer comes before the end of its stream', async () => {
+  const { store, connections } = await openBucketOf(await newFolder(), (request, response) => {
+    let left = Number(request.headers['content-length'])
+    request.on('data', (chunk: Buffer) => {
+      left -= chunk.length
+      if (left === 0) response.writeHead(200, { 'content-length': 0 }).end()
+    })
+  })
+  // Keeps the threads that read files occupied: the end of a stream is read later than the answer comes.
+  let isBusy = true
+  const occupy = (): void => {
+    if (isBusy) pbkdf2('', '', 4000, 32, 'sha256', occupy)
+  }
+  for (let n = 0; n < 8; n++) occupy()
+  for (let n = 0; n < 12; n++) await store.put(streamOf(randomBytes(70_000)), limits)
+  isBusy = false
+  // One may begin before the former has given its connection back.
+  expect(connections()).toBeLessThan(5)
+})
 
 test('only the user of the server can read the files', async () => {
   const directory = await newFolder()

@@ -141,13 +141,13 @@ async function attempted<T>(open: () => ReadStream, send: (body: ReadStream) => 
   for (let left = LIMITS.s3Attempts; ; left--) {
     const body = open()
     try {
+      // The answer may come before the end of the stream, which ends the request: until then its connection is not free.
       return await send(body)
     } catch (thrown) {
+      // The SDK leaves it open, and an open file keeps its space on the disk.
+      body.destroy()
       const status = statusOf(thrown)
       if (left <= 1 || (status !== undefined && status >= 400 && status < 500)) throw thrown
-    } finally {
-      // After a failure the SDK leaves it open, and an open file keeps its space on the disk.
-      body.destroy()
     }
   }
 }
