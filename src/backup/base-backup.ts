@@ -46,7 +46,7 @@ export async function makeBackup(
     )
     if (!got) throw new Error('Another backup is being made. Wait for its end.')
     const manifest = await make(query, place, source, log, signal)
-    await retain(place, source.blobs, source.days)
+    await retain(place, source, log)
     return manifest
   } finally {
     await close()

@@ -80,7 +80,7 @@ async function placeOf({ backup, dataDir }: Config): Promise<Place> {
 
 export async function listBackups() {
   const place = await placeOf(readConfig(process.env))
-  const { complete, incomplete } = await findBackups(place)
+  const { complete, incomplete, unreadable } = await findBackups(place)
   const rows = complete.map(async ({ id, line, finished_at, bytes, stored_bytes, contents, keys }) => ({
     ...{ id, is_complete: true, bytes, stored_bytes, contents, keys, restorable_from: finished_at },
     // A backup that is newer than the archive is restored to its own end.
@@ -88,7 +88,10 @@ export async function listBackups() {
   }))
   return {
     place: place.url,
-    data: [...(await Promise.all(rows)), ...incomplete.map(({ id }) => ({ id, is_complete: false }))],
+    data: [
+      ...(await Promise.all(rows)),
+      ...[...incomplete.map(({ id }) => id), ...unreadable].map((id) => ({ id, is_complete: false })),
+    ],
   }
 }
 

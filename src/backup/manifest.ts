@@ -1,8 +1,8 @@
 /** What a backup says of itself. It is written last: a backup without it is not complete. */
 import { Readable } from 'node:stream'
-import { json } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { missing, type Place } from './place.ts'
+import { Missing, type Place } from './place.ts'
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const Segment = z.string().regex(/^[0-9A-F]{24}$/)
@@ -47,31 +47,55 @@ const startOf = (id: string): Date =>
 export const writeManifest = (place: Place, manifest: Manifest): Promise<unknown> =>
   place.write(`${manifest.id}/manifest.json`, Readable.from([`${JSON.stringify(manifest, null, 1)}\n`]))
 
+/** A manifest that says nothing to this version. */
+class Unreadable extends Error {}
+
 /** @throws an Error that says what is wrong with it */
 export async function readManifest(place: Place, id: string): Promise<Manifest> {
   if (!ID.test(id)) throw new Error(`"${id}" is no id of a backup. "plinth backup list" shows them.`)
   const name = `${id}/manifest.json`
-  const found = await place.read(name).then(json, (cause: unknown) => {
-    throw cause instanceof SyntaxError ? new Error(`${name} is damaged.`, { cause }) : missing(name, cause)
+  const found = await place.read(name).then(text, (error: unknown) => {
+    if (!(error instanceof Missing)) throw error
+    throw new Missing(`${id} has no manifest, so it is not complete. "plinth backup list" shows which are.`)
   })
-  const read = Manifest.safeParse(found)
+  const read = Manifest.safeParse(parsed(found))
   if (read.success && read.data.id === id) return read.data
-  throw new Error(`${name} is of another version of Plinth, or damaged.`)
+  throw new Unreadable(`${name} is of another version of Plinth, or damaged.`)
 }
 
-export type Found = { complete: Manifest[]; incomplete: { id: string; startedAt: Date }[] }
+function parsed(found: string): unknown {
+  try {
+    return JSON.parse(found)
+  } catch {
+    return undefined
+  }
+}
+
+/** `unreadable`: those whose manifest is of another version, or damaged. */
+type Found = {
+  complete: Manifest[]
+  incomplete: { id: string; startedAt: Date }[]
+  unreadable: string[]
+}
 
 /** The ids of backups at a place, complete or not, oldest first. */
 export const backupIds = async (place: Place): Promise<string[]> =>
   (await place.folders()).filter((name) => ID.test(name)).sort()
 
-/** The backups at a place, oldest first. */
+/**
+ * The backups at a place, oldest first.
+ * @throws if the place does not answer: a backup that was not read may be complete
+ */
 export async function findBackups(place: Place): Promise<Found> {
-  const found: Found = { complete: [], incomplete: [] }
+  const found: Found = { complete: [], incomplete: [], unreadable: [] }
   for (const id of await backupIds(place))
     await readManifest(place, id).then(
       (manifest) => found.complete.push(manifest),
-      () => found.incomplete.push({ id, startedAt: startOf(id) }),
+      (error: unknown) => {
+        if (error instanceof Missing) found.incomplete.push({ id, startedAt: startOf(id) })
+        else if (error instanceof Unreadable) found.unreadable.push(id)
+        else throw error
+      },
     )
   return found
 }

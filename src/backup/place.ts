@@ -21,7 +21,7 @@ export type Place = {
   readonly atOnce: number
   /** Stores a file, whole or not at all, durably. Replaces one of that name. */
   write(name: string, source: Readable): Promise<Stored>
-  /** Opens a file. @throws an Error that names it if it is missing */
+  /** Opens a file. @throws Missing */
   read(name: string): Promise<Readable>
   has(name: string): Promise<boolean>
   /** The files in a folder and below, in any order. */
@@ -53,8 +53,10 @@ export async function openPlace(url: string, work: string): Promise<Place> {
   return directoryPlace(url.startsWith('file:') ? fileURLToPath(url) : url)
 }
 
-export const missing = (name: string, cause?: unknown): Error =>
-  new Error(`${name} is missing in the backup.`, { cause })
+/** The place has no such file. All else that prevents a read may pass. */
+export class Missing extends Error {}
+export const missing = (name: string, cause?: unknown): Missing =>
+  new Missing(`${name} is missing in the backup.`, { cause })
 
 async function directoryPlace(directory: string): Promise<Place> {
   const at = (name: string) => join(directory, name)
@@ -72,8 +74,8 @@ async function directoryPlace(directory: string): Promise<Place> {
         await syncFolder(dirname(path))
       }),
     read: async (name) => {
-      await stat(at(name)).catch((cause: unknown) => {
-        throw missing(name, cause)
+      await stat(at(name)).catch((cause: NodeJS.ErrnoException) => {
+        throw cause.code === 'ENOENT' ? missing(name, cause) : cause
       })
       return createReadStream(at(name))
     },

@@ -1,14 +1,25 @@
 /** Removes backups whose time is over, with the WAL and the contents that only they need. */
 import type { BlobStore } from '../engine/storage/blobs/blob-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
+import type { Log } from '../foundation/log.ts'
 import { DAY_MS } from '../foundation/units.ts'
 import { namedContents } from './contents.ts'
 import { findBackups, type Manifest } from './manifest.ts'
 import type { Place } from './place.ts'
 
 /** Each moment of the last `days` can still be restored: so the newest backup before them stays. */
-export async function retain(place: Place, blobs: BlobStore, days: number): Promise<void> {
-  const { complete, incomplete } = await findBackups(place)
+export async function retain(
+  place: Place,
+  { blobs, days }: { blobs: BlobStore; days: number },
+  log: Log,
+): Promise<void> {
+  const { complete, incomplete, unreadable } = await findBackups(place)
+  // What they need is not known.
+  if (unreadable.length > 0)
+    return log.warn(
+      { backups: unreadable },
+      'backups of another version, or damaged: none is removed while they are there',
+    )
   const before = Date.now() - days * DAY_MS
   const first = Math.max(
     0,

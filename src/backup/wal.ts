@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import type { Manifest } from './manifest.ts'
-import type { Place } from './place.ts'
+import { Missing, type Place } from './place.ts'
 
 /** A whole segment, or the history of a timeline. */
 export const ARCHIVED = /^([0-9A-F]{24}|[0-9A-F]{8}\.history)$/
@@ -68,11 +68,11 @@ export const writeUntil = (place: Place, line: string, until: Until): Promise<un
   place.write(`${folderOf(line)}until.json`, Readable.from([`${JSON.stringify(until)}\n`]))
 
 /** Up to where a line has everything; undefined before its first backup. */
-export const readUntil = (place: Place, line: string): Promise<Until | undefined> =>
-  place
-    .read(`${folderOf(line)}until.json`)
-    .then(json)
-    .then(
-      (found) => found as Until,
-      () => undefined,
-    )
+export async function readUntil(place: Place, line: string): Promise<Until | undefined> {
+  try {
+    return (await json(await place.read(`${folderOf(line)}until.json`))) as Until
+  } catch (error) {
+    if (error instanceof Missing || error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

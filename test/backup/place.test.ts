@@ -1,5 +1,5 @@
 /** Places of backups without a server: names of WAL, what is kept, and what is refused. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -12,6 +12,7 @@ import { verifyBackup } from '../../src/backup/verify.ts'
 import { chainOf, nextSegment, storedName, writeUntil } from '../../src/backup/wal.ts'
 import type { BlobStore } from '../../src/engine/storage/blobs/blob-store.ts'
 import { openBlobStore } from '../../src/engine/storage/blobs/open.ts'
+import { run } from '../support/backed-up.ts'
 import { scratch } from '../support/scratch.ts'
 
 let folder: string
@@ -93,7 +94,6 @@ test('what only moments before the kept days need is removed, and nothing else',
   await put('live')
   const [old, kept, fresh] = [await put('old'), await put('kept'), await put('fresh')]
   // A content of long ago that no backup names any more.
-  const { utimes } = await import('node:fs/promises')
   const forgotten = await put('forgotten')
   const pathOf = (sha256: string) =>
     join(folder, 'retained', 'contents', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
@@ -105,7 +105,7 @@ test('what only moments before the kept days need is removed, and nothing else',
   const newest = await backup(place, 1, 3, [live])
   await mkdir(join(folder, 'retained', '2020-01-01T00-00-00Z'))
 
-  await retain(place, blobs, 7)
+  await retain(place, { blobs, days: 7 }, quiet)
   const left = await readdir(join(folder, 'retained'))
   expect(left).toEqual(expect.arrayContaining([basis.id, newest.id, 'contents', 'wal']))
   expect(left).not.toContain(gone.id)
@@ -118,13 +118,59 @@ test('what only moments before the kept days need is removed, and nothing else',
   expect([await has(live), await has(kept), await has(fresh), await has(old), await has(forgotten)]).toEqual([
     ...[true, true, true, true, false],
   ])
-  await retain(place, blobs, 7)
+  await retain(place, { blobs, days: 7 }, quiet)
   expect([await has(live), await has(kept), await has(fresh), await has(old)]).toEqual([
     true,
     true,
     true,
     false,
   ])
+})
+
+test('a backup that could not be read is not taken for one that is not complete', async () => {
+  const path = join(folder, 'unread')
+  const place = await openPlace(path, folder)
+  const { blobs } = await store('of-unread', [])
+  await archive(place, 1)
+  const made = await backup(place, 5, 1, [])
+  const segmentPath = join(path, storedName(LINE, segment(1)))
+  const longAgo = new Date(Date.now() - 5 * DAY)
+  await utimes(segmentPath, longAgo, longAgo)
+  const failing: Place = {
+    ...place,
+    read: async (name) => {
+      if (!name.endsWith('manifest.json')) return place.read(name)
+      throw new Error('The bucket does not answer.')
+    },
+  }
+  await expect(retain(failing, { blobs, days: 1 }, quiet)).rejects.toThrow('does not answer')
+  await expect(verifyBackup(failing, made.id)).rejects.toThrow(/^The bucket does not answer.$/)
+  const restored = restore(failing, {
+    ...{ dataDir: join(folder, 'of-unread-to'), at: undefined, log: quiet },
+    openBlobs: async () => blobs,
+  })
+  await expect(restored).rejects.toThrow('does not answer')
+  // One of another version may be read again after an upgrade.
+  const manifest = join(path, made.id, 'manifest.json')
+  const whole = await readFile(manifest)
+  await writeFile(manifest, '{"format":2}')
+  const warned: object[] = []
+  await retain(place, { blobs, days: 1 }, { warn: (fields) => void warned.push(fields) })
+  expect(warned).toEqual([{ backups: [made.id] }])
+  await writeFile(manifest, whole)
+  await access(segmentPath)
+  expect(await verifyBackup(place, made.id)).toMatchObject({ segments: 1, faults: [] })
+})
+
+test('the check of a backup that is not complete says so once', async () => {
+  const path = join(folder, 'begun')
+  const id = '2030-01-31T12-00-00Z'
+  await mkdir(join(path, id, 'data'), { recursive: true })
+  const { code, err } = await run(['backup', 'verify', id], join(folder, 'of-begun'), path)
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: `FAILED: ${id} has no manifest, so it is not complete. "plinth backup list" shows which are.\n`,
+  })
 })
 
 test('a place that could not be opened is opened again', async () => {
