@@ -28,9 +28,15 @@ export function logRequests(app: FastifyInstance, log: Logger, record: RecordCal
     request.span = span
     // On close, not on response: a call of a disconnected client may have had effects too.
     reply.raw.on('close', () => {
-      record(request, reply, statusOf(reply))
+      const failed = (err: unknown) => request.log.error({ err }, 'a request was not recorded')
+      try {
+        record(request, reply, statusOf(reply))
+      } catch (err) {
+        // The request is answered: what it sent must not end the process.
+        failed(err)
+      }
       if (span) endSpan(span, { 'http.response.status_code': statusOf(reply) }, statusOf(reply) >= 500)
-      if (log.isLevelEnabled('info')) void write(request, reply)
+      if (log.isLevelEnabled('info')) write(request, reply).catch(failed)
     })
     within(span, done)
   })

@@ -158,16 +158,25 @@ function tellOf(request: FastifyRequest, calls: Calls): void {
   request.calls = (status) => calls.found(status)
 }
 
-type Call = { id: string | number; method: string }
+type Call = { id: string | number; method: string; params?: object }
 
 /** Extracts the call from a body that is well-formed JSON nevertheless. Large bodies are not parsed again. */
 function callIn(body: Buffer): Call | undefined {
   if (body.length > LIMITS.smallBodyBytes) return undefined
   try {
     const call = JSON.parse(body.toString()) as Call
-    const { id, method } = call
-    return method === 'tools/call' && (typeof id === 'string' || Number.isSafeInteger(id)) ? call : undefined
+    const { id, method, params } = call
+    if (method !== 'tools/call' || !(typeof id === 'string' || Number.isSafeInteger(id))) return undefined
+    return isDeep(params, LIMITS.jsonDepth)
+      ? { ...call, params: { ...params, arguments: '<too deep>' } }
+      : call
   } catch {
     return undefined
   }
 }
+
+/** Whether a value has more levels than what logs it can walk. */
+const isDeep = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((member) => isDeep(member, levels - 1)))

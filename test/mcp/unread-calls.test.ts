@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { openServer, type TestServer } from '../support/server.ts'
 
@@ -74,3 +74,63 @@ describe.each(ERAS)('a tools/call with invalid JSON values, in protocol versions
     }
   })
 })
+
+describe.each(ERAS)(
+  'a hostile call leaves its line and its entry, in protocol versions %s',
+  (_, headers, meta) => {
+    const send = (text: string, requestId: string) =>
+      server.call('POST', '/mcp/crm', text, {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'x-request-id': requestId,
+        ...headers,
+      })
+    const found = async (requestId: string) =>
+      succeed(await server.call('GET', `/v1/crm/calls?request_id=${requestId}`)).data
+    const params = (args: unknown) => ({
+      name: 'upsert_record',
+      arguments: args,
+      ...(meta && { _meta: meta }),
+    })
+    const era = meta ? 'new' : 'old'
+
+    test('of arguments that nest too deep for what logs them', async () => {
+      const text = JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: params({ data: 'DATA' }),
+      })
+      const deep = text.replace('"DATA"', '['.repeat(200_000) + ']'.repeat(200_000))
+      const { status, body } = await send(deep, `deep-${era}`)
+      expect(status).toBe(200)
+      expect(body.result.isError).toBe(true)
+      await vi.waitFor(async () =>
+        expect(await found(`deep-${era}`)).toMatchObject([
+          { tool: 'upsert_record', outcome: 'VALIDATION_ERROR' },
+        ]),
+      )
+      expect(server.log.join('')).not.toContain('was not recorded')
+    })
+
+    test.each([
+      ['an object without a text', { toString: null, valueOf: null }],
+      ['a list of one', [{ toString: null }]],
+    ])('of an id that is %s', async (_what, id) => {
+      const requestId = `id-${era}-${Array.isArray(id) ? 'list' : 'object'}`
+      const call = {
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: params({ record_type: 'note', data: {} }),
+      }
+      for (const sent of [call, [call, call]]) {
+        const { status } = await send(JSON.stringify(sent), requestId)
+        expect(status).toBe(400)
+      }
+      await vi.waitFor(async () => expect((await found(requestId)).length).toBeGreaterThan(0))
+      expect(server.log.join('')).not.toContain('was not recorded')
+      expect((await server.call('GET', '/healthz')).status).toBe(200)
+    })
+  },
+)

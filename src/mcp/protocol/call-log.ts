@@ -77,7 +77,8 @@ function callOf({ params, id }: Wire, method: string, { code, message, ms }: End
   return {
     tool: isTool ? bounded(name) : null,
     route: isTool ? null : bounded(method),
-    id: bounded(String(id)),
+    // A call with any other id was refused.
+    id: typeof id === 'string' || typeof id === 'number' ? bounded(String(id)) : null,
     outcome: code,
     message,
     ms,
