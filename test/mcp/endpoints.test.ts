@@ -16,6 +16,8 @@ const DEAL = {
     secret: { type: 'string' },
   },
   required: ['title', 'stage'],
+  // A tool would say of the whole object: one with a secret, or one with a title.
+  anyOf: [{ required: ['secret'] }, { required: ['title'] }],
   additionalProperties: false,
 }
 const OPEN = { field: 'data.stage', op: 'eq', value: 'open' }
@@ -268,6 +270,23 @@ describe('the row filter and the fields of an endpoint', () => {
     const secret = { field: 'data.secret', op: 'eq', value: 's1' }
     expect((await call('list_deal', { filter: secret })).error.code).toBe('VALIDATION_ERROR')
     expect((await call('list_deal', { sort: 'data.secret' })).error.code).toBe('VALIDATION_ERROR')
+  })
+
+  test('make the hint of an unknown operator the same for a hidden field and for an absent one', async () => {
+    const hintOf = async (name: string): Promise<string> => {
+      const filter = { field: `data.${name}`, op: 'contains', value: 's' }
+      return (await call('list_deal', { filter })).error.details[0].hint.replaceAll(name, 'name')
+    }
+    expect(await hintOf('secret')).toBe(await hintOf('absent'))
+    expect(await hintOf('title')).not.toBe((await hintOf('absent')).replaceAll('name', 'title'))
+  })
+
+  test('make an expand that is no text a VALIDATION_ERROR', async () => {
+    for (const expand of [{ toString: null, valueOf: null }, [{ toString: null }], 1]) {
+      const { error } = await call('get_deal', { id: 'open', expand })
+      expect(error, JSON.stringify(expand)).toMatchObject({ code: 'VALIDATION_ERROR' })
+      expect(error.details[0].path).toMatch(/^\/expand/)
+    }
   })
 
   test('apply to sql_query, related records and batch', async () => {

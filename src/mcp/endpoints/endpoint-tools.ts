@@ -229,10 +229,8 @@ async function typeTool(
  */
 function checkExpand(expand: unknown, shown: readonly string[], followed: readonly string[]): void {
   for (const path of Array.isArray(expand) ? expand : [expand]) {
-    if (path === undefined || path === null || shown.includes(String(path))) continue
-    const step = String(path)
-      .split('.')
-      .find((each) => !followed.includes(each.replace(/^~/, '')))
+    if (typeof path !== 'string' || shown.includes(path)) continue
+    const step = path.split('.').find((each) => !followed.includes(each.replace(/^~/, '')))
     if (step !== undefined)
       throw invalid({
         path: '/expand',

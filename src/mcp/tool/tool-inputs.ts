@@ -89,7 +89,8 @@ export function partOf(
   return {
     ...projection,
     schema: {
-      ...rest,
+      // What is said of the whole object can name hidden properties.
+      ...(visible === null ? rest : rest.type && { type: rest.type }),
       properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isShown(name))),
       ...(needed.length > 0 && { required: needed }),
       ...(visible !== null && { additionalProperties: false }),

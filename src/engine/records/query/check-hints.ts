@@ -44,7 +44,12 @@ function settled(detail: Detail, type: FieldContext): Detail {
     const [part, item, ...more] = Array.isArray(node?.or) ? node.or : []
     if (part?.op !== 'like' || item?.op !== 'has' || part.field !== item.field || more.length > 0) return node
     const field = parseField(item.field, '')
-    const isList = field.kind === 'data' ? isListAt(type.jsonSchema, field.path) : false
+    const isHidden = field.kind === 'data' && type.visible?.includes(String(field.path[0])) === false
+    const isList = isHidden
+      ? undefined
+      : field.kind === 'data'
+        ? isListAt(type.jsonSchema, field.path)
+        : false
     return isList === undefined ? node : isList ? item : part
   }
   return { ...detail, hint: JSON.stringify(JSON.parse(detail.hint ?? '', keep)) }
