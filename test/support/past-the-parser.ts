@@ -39,6 +39,7 @@ export async function pastTheParser(
         text,
         values: values as string[],
         relations: [],
+        slots: [],
         advice: [],
         conversions: () => [],
         fingerprint: '',
@@ -46,7 +47,9 @@ export async function pastTheParser(
       asked,
     )
   const write = (text: string, values: readonly unknown[]) =>
-    runner.reserve(asked, (place) => place.reader.read({ text, values: values as string[] }, asked.limit))
+    runner.reserve(asked, (place) =>
+      place.reader.read({ text, values: values as string[], slots: [] }, asked.limit),
+    )
   return {
     lines,
     run: (text: string, values: readonly unknown[] = []) =>

@@ -576,6 +576,19 @@ test('a refused INSERT of several rows names each row, its id where it has one, 
   expect(expectFailure(computed, 'VALIDATION_ERROR').details).toMatchObject([
     { path: '/statements/0/rows/1/data/age', code: 'invalid_value' },
   ])
+  // A parameter is named, also in RETURNING, which has numbers of its own.
+  for (const [statements, params, path] of [
+    [`UPDATE person SET age = 1 WHERE age > :least`, { least: 'x' }, '/params/least'],
+    [
+      `INSERT INTO person (id, email, age) VALUES (:id, 'd@example.com', 1) RETURNING age > :b`,
+      { id: 'q9', b: 'x' },
+      '/params/b',
+    ],
+  ] as const) {
+    const { message, details } = expectFailure(await run(statements, { params }), 'VALIDATION_ERROR')
+    expect(details).toMatchObject([{ path, code: 'invalid_value' }])
+    expect(message).toMatch(/It is the value of :(least|b)[.]/)
+  }
   expect(succeed(await world.call('GET', `/v1/${name}/records/person`)).data).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 import type { QueryCanceller } from '../../storage/database/query-cancellation.ts'
-import type { Prepared } from '../guard/prepare.ts'
+import type { Rendered } from '../guard/guard-select.ts'
 import type { SqlConnection } from './connection-pool.ts'
 import { toFailure } from './failures.ts'
 import { type RawRows, readRaw } from './read-rows.ts'
@@ -14,7 +14,7 @@ export type SqlReader = {
    * Runs a SELECT of the guard, with a snapshot of its own.
    * @throws VALIDATION_ERROR for a failed statement
    */
-  read(statement: Pick<Prepared, 'text' | 'values'>, limit: number): Promise<RawRows>
+  read(statement: Rendered, limit: number): Promise<RawRows>
 }
 
 type Options = {
@@ -35,7 +35,7 @@ export function openReader(
   let isSound = true
   let hasEnded = false
   return {
-    async read({ text, values }, limit) {
+    async read({ text, values, slots }, limit) {
       const begun = performance.now()
       const timeoutMs = Math.max(1, Math.ceil(limits.timeoutMs - spentMs))
       isBusy = true
@@ -56,7 +56,7 @@ export function openReader(
         bytesLeft -= found.bytes
         return found
       } catch (thrown) {
-        throw toFailure(thrown, limits.timeoutMs)
+        throw toFailure(thrown, limits.timeoutMs, slots)
       } finally {
         spentMs += performance.now() - begun
       }

@@ -3,6 +3,7 @@ import { advised } from '../../../foundation/advised-requests.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { noSlot } from '../../storage/database/concurrency-limit.ts'
 import { sqlState, unreachable } from '../../storage/database/errors.ts'
+import type { Rendered } from '../guard/guard-select.ts'
 import { Stopped } from './timeout.ts'
 
 type Words = readonly [code: string, message: string, hint?: string]
@@ -58,14 +59,14 @@ const SAYS_ITSELF = /^(42|0A)/
 const OURS = /plinth|base_id|json_schema|pg_catalog/
 
 /** Maps the error of a failed statement to the one that the caller receives. */
-export function toFailure(thrown: unknown, timeoutMs: number): unknown {
+export function toFailure(thrown: unknown, timeoutMs: number, slots: Rendered['slots'] = []): unknown {
   if (thrown instanceof DomainError) return thrown
   if (thrown instanceof Stopped) return timedOut(timeoutMs, thrown)
   const state = sqlState(thrown) ?? ''
   if (state === '57014') return timedOut(timeoutMs, thrown)
   if (state === NO_CONNECTION_LEFT) return noSlot('The database has no connection left for SQL.')
   const words = ownWords(state, thrown) ?? BY_STATE[state] ?? ofClass(state)
-  if (words) return refused(words, thrown)
+  if (words) return refused(words, thrown, slots[slotOf(thrown) - 1])
   return unreachable(thrown) ?? thrown
 }
 
@@ -108,6 +109,8 @@ function ownWords(state: string, thrown: unknown): Words | undefined {
   if (state === '22P02' && message.startsWith('invalid input syntax for type json')) return NOT_JSON
   const [, type] = (state === '22P02' && /^invalid input syntax for type ([a-z ]+):/.exec(message)) || []
   if (type !== undefined) return ['invalid_value', `A text cannot be read as ${type}.`, NUMERIC]
+  const [, json, to] = /^cannot cast jsonb ([a-z ]+) to type ([a-z ]+)$/.exec(message) ?? []
+  if (json !== undefined) return ['invalid_value', `A JSON ${json} cannot be read as ${to}.`]
   if (Object.hasOwn(BY_STATE, state) || !SAYS_ITSELF.test(state) || OURS.test(message)) return undefined
   const [, hint] = OF_LISTS.find(([words]) => words.test(message)) ?? []
   if (hint === undefined) return ['invalid_sql', `PostgreSQL refuses the statement: ${message}.`]
@@ -122,11 +125,19 @@ function ofClass(state: string): Words | undefined {
   return undefined
 }
 
-const refused = ([code, message, hint]: Words, cause: unknown) =>
-  new DomainError('VALIDATION_ERROR', message, {
+const refused = ([code, words, hint]: Words, cause: unknown, slot?: Rendered['slots'][number]) => {
+  const message = slot ? `${words} It is the value of ${slot.name}.` : words
+  return new DomainError('VALIDATION_ERROR', message, {
     cause,
-    details: [{ path: '/query', code, message, ...(hint !== undefined && { hint }) }],
+    details: [{ path: slot?.path ?? '/query', code, message, ...(hint !== undefined && { hint }) }],
   })
+}
+
+/** The number of the bind value that PostgreSQL could not read; 0 for none. */
+function slotOf(thrown: unknown): number {
+  const where = thrown instanceof Error && 'where' in thrown ? String(thrown.where) : ''
+  return Number(/parameter \$(\d+)/.exec(where)?.[1] ?? 0)
+}
 
 const timedOut = (timeoutMs: number, cause: unknown) => {
   const { message, details } = invalid({

@@ -246,7 +246,7 @@ export async function openSqlRunner({
         audit('answered', result.rows.length, statement)
         return result
       } catch (thrown) {
-        const failure = toFailure(thrown, limits.timeoutMs)
+        const failure = toFailure(thrown, limits.timeoutMs, statement?.slots)
         audit(outcomeOf(thrown, failure), 0, statement)
         throw failure
       }
@@ -268,7 +268,7 @@ export async function openSqlRunner({
         }
         isComplete = true
       } catch (thrown) {
-        throw toFailure(thrown, limits.timeoutMs)
+        throw toFailure(thrown, limits.timeoutMs, statement?.slots)
       } finally {
         audit(isComplete ? 'answered' : 'ended', rows, statement)
         if (connection && !isComplete) void db.canceller.terminate(connection.client)

@@ -5,7 +5,7 @@ import { type GuardContext, replaceNode, wordsOf } from './relations/context.ts'
 import { OUTERMOST } from './relations/name-scope.ts'
 import type { Relation, Relations } from './relations/relations.ts'
 import { resolveExpression } from './resolve/expression.ts'
-import { castParameters } from './resolve/parameter-casts.ts'
+import { castParameters, type Slot } from './resolve/parameter-casts.ts'
 import { collateRecursion } from './resolve/recursion.ts'
 import { nameRelations } from './resolve/rewrite.ts'
 import { resolveSelect } from './resolve/select.ts'
@@ -45,7 +45,14 @@ export type Guarded = {
   readonly columns: number
   /** What the caller should know, such as a comparison that never holds. */
   readonly advice: readonly string[]
-  render(options?: RenderOptions): Promise<{ text: string; values: readonly (string | null)[] }>
+  render(options?: RenderOptions): Promise<Rendered>
+}
+
+/** The text that is executed, its bind values, and the parameters of the caller that the first of them are. */
+export type Rendered = {
+  readonly text: string
+  readonly values: readonly (string | null)[]
+  readonly slots: readonly Omit<Slot, 'value'>[]
 }
 
 /**
@@ -94,11 +101,12 @@ export async function guardSelect(statement: SelectStmt, options: GuardOptions):
     columns,
     advice: [...context.advice],
     render: async ({ sourceOf, now } = {}) => {
-      const values = usesNow ? [...own, now ?? null] : [...own]
+      const values = own.map(({ value }) => value)
+      if (usesNow) values.push(now ?? null)
       const bind: Bind = (value) => `$${values.push(value)}`
       const text = await fillIn(printed, (relation) => sourceOf?.(relation, bind))
       if (turnIsOver()) await nextTurn()
-      return { text, values }
+      return { text, values, slots: own }
     },
   }
 }

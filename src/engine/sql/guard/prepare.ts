@@ -1,7 +1,7 @@
 /** SQL sandbox: parses a query, checks it against an allow-list, resolves its names and rewrites it. */
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { conversionsOf, type FindConversions } from './conversions.ts'
-import { guardSelect } from './guard-select.ts'
+import { guardSelect, type Rendered } from './guard-select.ts'
 import { readParameters } from './parameters/parameters.ts'
 import type { Catalog } from './relations/catalog.ts'
 import { relationsOf } from './relations/relations.ts'
@@ -9,11 +9,7 @@ import { refuseUnused } from './resolve/parameter-casts.ts'
 import { loadParser, parseOne, readText } from './syntax/parse-statement.ts'
 
 /** A checked and rewritten statement. */
-export type Prepared = {
-  /** The rewritten statement, the only text that is executed. Requires `standard_conforming_strings = on`. */
-  text: string
-  /** Bind values of `$1…$n`: texts and nulls. */
-  values: readonly (string | null)[]
+export type Prepared = Rendered & {
   /** Distinct names of the relations read. */
   relations: readonly string[]
   /** Fingerprint of the statement without constants. */

@@ -14,11 +14,11 @@ export function openRows(reader: SqlReader, own: PendingRows, mostRows: number):
   return async (guarded, first) => {
     const sources = await own.sources(guarded.reads)
     const sourceOf: Sources = (relation, bind) => first?.(relation, bind) ?? sources(relation, bind)
-    const { text, values } = await guarded.render({ now: own.now, sourceOf })
-    const found = await reader.read({ text, values }, mostRows)
+    const { text, values, slots } = await guarded.render({ now: own.now, sourceOf })
+    const found = await reader.read({ text, values, slots }, mostRows)
     if (found.cut === 'bytes') throw tooLarge()
     if (found.cut === undefined) return found
-    const { rows } = await reader.read({ text: `SELECT count(*) FROM (${text}) AS n`, values }, 1)
+    const { rows } = await reader.read({ text: `SELECT count(*) FROM (${text}) AS n`, values, slots }, 1)
     throw tooMany(Number(rows[0]?.[0] ?? 0), mostRows)
   }
 }

@@ -13,6 +13,8 @@ export type Parameters = {
   valueOf(number: number): unknown
   /** JSON Pointer of a parameter in the request. */
   pathOf(number: number): string
+  /** The parameter as the statement has it. */
+  nameOf(number: number): string
   /** Whether parameters are named. */
   isNamed: boolean
 }
@@ -49,6 +51,7 @@ function numbered(values: readonly unknown[]): Parameters {
     values,
     valueOf: (number) => values[number - 1],
     pathOf: (number) => pointer('params', String(number - 1)),
+    nameOf: (number) => `$${number}`,
     isNamed: false,
   }
 }
@@ -74,7 +77,8 @@ function named(parser: Parser, text: string, given: ReadonlyMap<string, unknown>
   if (first) throw invalid(first, ...rest)
   const values = names.map((name) => given.get(name))
   const pathOf = (number: number) => pointer('params', names[number - 1] ?? '')
-  return { source, parameters: { ...numbered(values), pathOf, isNamed: true } }
+  const nameOf = (number: number) => `:${names[number - 1] ?? ''}`
+  return { source, parameters: { ...numbered(values), pathOf, nameOf, isNamed: true } }
 }
 
 function refuseNames(parser: Parser, text: string): void {

@@ -6,13 +6,17 @@ import { type Bound, encode, type Use } from '../parameters/parameter-values.ts'
 import type { Parameters } from '../parameters/parameters.ts'
 import { type GuardContext, replaceNode, wordsOf } from '../relations/context.ts'
 
+/** A bind value, and the parameter of the caller that it is of. */
+export type Slot = { readonly value: string | null; readonly path: string; readonly name: string }
+
 /**
  * Casts each parameter to the type of its JSON value, so that it behaves like a literal; returns the bind
  * values. A parameter with two types becomes two parameters.
  * @throws VALIDATION_ERROR for a missing parameter
  */
-export function castParameters(context: GuardContext, statement: SelectStmt): (string | null)[] {
-  const bound = new Map<string, { number: number; value: string | null }>()
+export function castParameters(context: GuardContext, statement: SelectStmt): Slot[] {
+  const bound = new Map<string, Slot & { number: number }>()
+  const { pathOf, nameOf } = context.parameters
   const encoded = openEncoder(context)
   const place = (node: Node, number: number, use: Use) => {
     if (number < 1 || number > context.parameters.values.length) throw missing(context, number, node)
@@ -20,14 +24,15 @@ export function castParameters(context: GuardContext, statement: SelectStmt): (s
     if (use.isNullTest) return
     const { value, type, form } = encoded(number, use)
     const key = `${number} ${form} ${type ?? use.castTo ?? ''}`
-    const slot = bound.get(key) ?? { number: bound.size + 1, value }
+    const of = { path: pathOf(number), name: nameOf(number) }
+    const slot = bound.get(key) ?? { number: bound.size + 1, value, ...of }
     bound.set(key, slot)
     const reference: Node = { ParamRef: { number: slot.number } }
     replaceNode(node, type ? castTo(reference, type) : reference)
   }
   visit(context, { SelectStmt: statement }, place)
   checkSlots([...bound.values()])
-  return [...bound.values()].map(({ value }) => value)
+  return [...bound.values()]
 }
 
 /**
