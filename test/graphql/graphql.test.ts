@@ -606,6 +606,13 @@ test('a request that names none of several operations, or another, is told their
     }
     const none = await server.call('POST', path, { query: 'fragment F on Query { __typename }' }, JSON_ACCEPT)
     expect([none.status, none.body.errors[0].extensions.details[0].allowed]).toEqual([400, []])
+    for (const operationName of [1, {}, ['A'], true]) {
+      const other = await server.call('POST', path, { query, operationName }, JSON_ACCEPT)
+      expect([other.status, other.body.errors[0].extensions.details[0]]).toMatchObject([
+        400,
+        { path: '/operationName', code: 'type', expected: 'string' },
+      ])
+    }
     const named = await server.call('POST', path, { query, operationName: 'B' }, JSON_ACCEPT)
     expect([named.status, named.body]).toEqual([200, { data: { __typename: 'Query' } }])
   }

@@ -49,7 +49,16 @@ export function checkRequest(request: FastifyRequest): Sent {
 
 /** @throws VALIDATION_ERROR */
 function readBody({ body }: FastifyRequest): Sent {
-  if (isObject(body)) return body
+  if (isObject(body)) {
+    const { operationName: name } = body
+    if (name == null || typeof name === 'string') return body
+    throw invalid({
+      path: '/operationName',
+      code: 'type',
+      message: '"operationName" must be a string: the name of an operation of the document.',
+      expected: 'string',
+    })
+  }
   throw invalid({
     path: '',
     code: body === undefined ? 'required' : 'type',
