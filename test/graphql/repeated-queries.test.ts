@@ -121,5 +121,10 @@ test('a repeated query costs what its variables ask for', async () => {
       const { status } = await world.call('POST', path, { query, variables: { n } })
       expect(status).toBe(n === null ? 200 : 400)
     }
+    // A size that has no text is refused as one of any other type is.
+    for (const n of [{ toString: null, valueOf: null }, [{ toString: null }], 'x']) {
+      const { status, body } = await world.call('POST', path, { query, variables: { n } })
+      expect([status, body.errors[0].extensions.code]).toEqual([400, 'VALIDATION_ERROR'])
+    }
   }
 })

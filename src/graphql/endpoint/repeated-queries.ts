@@ -97,9 +97,10 @@ export async function runRepeated(
 function faultsNow(query: Query, operation: Parameters<typeof faultsOf>[0], maxCost: number) {
   const values = query.sizes.map((name) => operation.variableValues?.[name])
   const isPlain = values.every((value) => value === undefined || typeof value === 'number')
-  const sizes = `${maxCost}:${values.join()}`
-  if (isPlain && query.within === sizes) return []
+  // A value of any other type may have no text.
+  const sizes = isPlain ? `${maxCost}:${values.join()}` : undefined
+  if (sizes !== undefined && query.within === sizes) return []
   const errors = faultsOf(operation, maxCost)
-  if (isPlain && errors.length === 0) query.within = sizes
+  if (sizes !== undefined && errors.length === 0) query.within = sizes
   return errors
 }
