@@ -362,7 +362,10 @@ test('kill -9 in each step leaves nothing that is taken for a backup, and the ne
     const listed = (await ask(['backup', 'list'], data)).data as { id: string; is_complete: boolean }[]
     expect(listed.filter((each) => each.id === id && each.is_complete)).toHaveLength(isComplete ? 1 : 0)
     if (isComplete) expect(await ask(['backup', 'verify', id], data)).toMatchObject({ faults: [] })
-    else expect((await run(['backup', 'verify', id], data)).err).toContain(`${id}/manifest.json is missing`)
+    else
+      expect((await run(['backup', 'verify', id], data)).err).toContain(
+        `${id} has no manifest, so it is not complete`,
+      )
   }
   const made = await ask(['backup', '--with-keys'], data)
   expect(await ask(['backup', 'verify', made.id], data)).toMatchObject({ faults: [] })
