@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BlobStore, freePartOf } from '../engine/storage/blobs/blob-store.ts'
 import { LIMITS } from '../foundation/limits.ts'
-import type { Log } from '../foundation/log.ts'
+import { type Log, wordsOf } from '../foundation/log.ts'
 import { packageVersion } from '../foundation/version.ts'
 import { connect, type Query } from './connection.ts'
 import { copyContents } from './contents.ts'
@@ -46,7 +46,9 @@ export async function makeBackup(
     )
     if (!got) throw new Error('Another backup is being made. Wait for its end.')
     const manifest = await make(query, place, source, log, signal)
-    await retain(place, source, log)
+    await retain(place, source, log).catch((err: unknown) =>
+      log.warn({ cause: wordsOf(err) }, 'old backups were not removed; the next backup removes them'),
+    )
     return manifest
   } finally {
     await close()

@@ -1,5 +1,6 @@
 /** Contents of files that are not rows of the database: copied after it, each once, for all backups. */
 import { createInterface } from 'node:readline'
+import { OUTSIDE, STORED } from '../engine/core/contents/own-store.ts'
 import { type BlobStore, putAndClose } from '../engine/storage/blobs/blob-store.ts'
 import { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -63,18 +64,13 @@ export async function* namedContents(place: Place, id: string): AsyncGenerator<s
   yield* createInterface({ input: await openPacked(place, `${id}/contents.zst`) })
 }
 
-// A small content is a row of the database, unless an earlier version has stored it.
-const STORED = `SELECT DISTINCT s.sha256 COLLATE "C" AS sha256 FROM (
-    SELECT v.content_sha256 AS sha256 FROM plinth.file_version v
-    UNION ALL SELECT p.content_sha256 FROM plinth.file_upload_part p
-    UNION ALL SELECT a.sha256 FROM plinth.attachment a) s
-  WHERE s.sha256 COLLATE "C" > $1 AND NOT EXISTS (SELECT FROM plinth.content c WHERE c.sha256 = s.sha256 COLLATE "C")
-  ORDER BY 1 LIMIT $2`
+const NEEDED = `SELECT DISTINCT s.sha256 COLLATE "C" AS sha256 FROM (${STORED}) s
+  WHERE s.sha256 COLLATE "C" > $1 AND ${OUTSIDE} ORDER BY 1 LIMIT $2`
 
 /** The digests that a database needs in its store, in order. */
 export async function* neededContents(query: Query): AsyncGenerator<string, void, undefined> {
   for (let after = ''; ; ) {
-    const rows = await query<{ sha256: string }>(STORED, [after, LIMITS.backupContentsPage])
+    const rows = await query<{ sha256: string }>(NEEDED, [after, LIMITS.backupContentsPage])
     for (const { sha256 } of rows) yield sha256
     if (rows.length < LIMITS.backupContentsPage) return
     after = rows.at(-1)?.sha256 ?? ''

@@ -60,22 +60,6 @@ export async function archiveSettings({ dataDir }: Pick<Config, 'dataDir'>): Pro
   }
 }
 
-type BackupStatus = Pick<BackupHealth, 'state' | 'last_at' | 'wal_to'>
-
-export type Backups = {
-  status(): BackupStatus
-  /** For the diagnostics. */
-  health(): Promise<BackupHealth>
-  failures(): number
-  /** A content was stored: it is copied soon, as the WAL that refers to it is. */
-  stored(sha256: string): void
-  /** Begins to archive what a database writes. */
-  start(url: string): void
-  close(): Promise<void>
-  /** Moves what PostgreSQL has archived as it stopped. */
-  finish(): Promise<void>
-}
-
 /** Opens backups of the data directory, by its settings. */
 export async function openBackups(config: WithBackup, hold: Hold, log: InfoLog): Promise<Backups> {
   const { dataDir, backup } = config
@@ -84,7 +68,7 @@ export async function openBackups(config: WithBackup, hold: Hold, log: InfoLog):
   const known = archivingOf(dataDir)
   const line = known?.url === backup.url ? known.line : newLine()
   noteArchiving(config, line)
-  return new Running({ config, place, blobs, line, hold, log })
+  return new Backups({ config, place, blobs, line, hold, log })
 }
 
 type Parts = {
@@ -96,7 +80,7 @@ type Parts = {
   log: InfoLog
 }
 
-class Running implements Backups {
+export class Backups {
   readonly #parts: Parts
   #line: string
   #archive: WalArchive | undefined
@@ -120,7 +104,7 @@ class Running implements Backups {
     this.#line = parts.line
   }
 
-  status(): BackupStatus {
+  status(): Pick<BackupHealth, 'state' | 'last_at' | 'wal_to'> {
     return {
       state: this.#parts.hold.isHeld() ? 'held' : (this.#archive?.state ?? 'ok'),
       last_at: this.#lastAt?.toISOString() ?? null,
@@ -129,6 +113,7 @@ class Running implements Backups {
     }
   }
 
+  /** For the diagnostics. */
   async health(): Promise<BackupHealth> {
     const { place, config } = this.#parts
     const { directory } = place
@@ -146,10 +131,12 @@ class Running implements Backups {
     return this.#failures + (this.#archive?.failures ?? 0)
   }
 
+  /** A content was stored: it is copied soon, as the WAL that refers to it is. */
   stored(sha256: string): void {
     this.#stored.add(sha256)
   }
 
+  /** Begins to archive what a database writes. */
   start(url: string): void {
     const { config, place, log } = this.#parts
     this.#connection = connect(url)
@@ -252,6 +239,7 @@ class Running implements Backups {
     await this.#connection?.close()
   }
 
+  /** Moves what PostgreSQL has archived as it stopped. */
   async finish(): Promise<void> {
     if (this.#parts.hold.isHeld()) return
     await this.#archive

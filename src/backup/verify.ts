@@ -1,5 +1,7 @@
 /** Checks that a backup is whole, and reads every byte of it. Names what is missing or damaged. */
 import { createHash } from 'node:crypto'
+import { DomainError } from '../foundation/errors.ts'
+import { wordsOf } from '../foundation/log.ts'
 import { namedContents } from './contents.ts'
 import { readManifest } from './manifest.ts'
 import { checkPacked } from './packed.ts'
@@ -35,8 +37,9 @@ export async function verifyBackup(place: Place, id: string): Promise<Verified> 
     const hash = createHash('sha256')
     try {
       for await (const chunk of await contents.open(sha256)) hash.update(chunk as Buffer)
-    } catch (cause) {
-      return note(missing(name, cause))
+    } catch (error) {
+      if (error instanceof DomainError) return note(missing(name))
+      return note(new Error(`${name} could not be read: ${wordsOf(error)}`))
     }
     if (hash.digest('hex') !== sha256) note(new Error(`${name} is damaged.`))
   }).catch(note)

@@ -37,7 +37,7 @@ export async function joinOrStart(
   ) {
     const answer = await probe(paths)
     if (answer.state === 'ready') return { server: answer, adopted: !isOurs(launched, answer.pid) }
-    if (Date.now() > deadline) throw timeoutError(paths)
+    if (Date.now() > deadline) throw timeoutError(paths, startMs)
     if (answer.state === 'absent' && !isRunning(launched))
       launched = await tryLaunch(paths, settings, launched)
     await sleep(pause)
@@ -109,8 +109,8 @@ function failedError({ logFile }: PostgresPaths, output: string): Error {
  * Error for a start that takes too long. The server keeps running: killing it would restart a long recovery
  * each time.
  */
-function timeoutError({ logFile }: PostgresPaths): Error {
-  const seconds = LIMITS.clusterStartMs / 1_000
+function timeoutError({ logFile }: PostgresPaths, startMs: number): Error {
+  const seconds = startMs / 1_000
   return new Error(
     `PostgreSQL did not accept connections within ${seconds} s. ` +
       `If ${logFile} shows a recovery, start again to continue waiting.`,

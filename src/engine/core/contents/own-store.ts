@@ -4,12 +4,13 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { serverSecret } from '../sealed-token.ts'
 
-// What refers to a content that is not a row of the database, newest first where an index gives that.
-const STORED = `
+/** What refers to contents, newest first where an index gives that. */
+export const STORED = `
   SELECT v.content_sha256 AS sha256 FROM plinth.file_version v WHERE v.content_sha256 IS NOT NULL
   UNION ALL SELECT p.content_sha256 FROM plinth.file_upload_part p
   UNION ALL SELECT a.sha256 FROM plinth.attachment a WHERE a.sha256 IS NOT NULL`
-const OUTSIDE = `NOT EXISTS (SELECT FROM plinth.content c WHERE c.sha256 = s.sha256 COLLATE "C")`
+/** A small content is a row of the database, unless an earlier version has stored it. */
+export const OUTSIDE = `NOT EXISTS (SELECT FROM plinth.content c WHERE c.sha256 = s.sha256 COLLATE "C")`
 const ANY_STORED = statement(
   'any_stored_content',
   `SELECT s.sha256 FROM (${STORED}) s WHERE ${OUTSIDE} LIMIT 1`,
