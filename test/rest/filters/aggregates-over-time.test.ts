@@ -104,6 +104,25 @@ test.each([
   }
 })
 
+test('400 moments are answered, and one more is refused, wherever the first interval begins', async () => {
+  const end = Math.floor(Date.now() / 60_000) * 60_000 - 3_600_000
+  const time = (ms: number) => new Date(ms).toISOString()
+  const over = (minutes: number, shift: number) =>
+    aggregate({
+      ...{ ...count, limit: 1000 },
+      over: { interval: 'minute', since: time(end - minutes * 60_000 + shift), until: time(end + shift) },
+    })
+  // A span that begins within a minute ends within one: that end is a moment too.
+  for (const [most, shift] of [
+    [400, 0],
+    [399, 30_000],
+  ] as const) {
+    expect(succeed(await over(most, shift)).data).toHaveLength(400)
+    expectFault(await over(most + 1, shift), '/over/interval')
+  }
+  expectFault(await over(5_000_000, 0), '/over/interval')
+})
+
 test('moments are the ends of the intervals in the timezone of the type, and the present', async () => {
   const found = await rows({ ...count, over: days('3d') })
   expect(found).toHaveLength(4)

@@ -48,14 +48,17 @@ export function readOver({ over: raw, asOf }: { over?: unknown; asOf?: unknown }
       code: 'out_of_range',
       message: 'since must be before until, and in the past.',
     })
-  if ((last - over.since.getTime()) / LEAST_MS[interval] > LIMITS.overMoments - 2)
-    throw invalid({
-      path: '/over/interval',
-      code: 'too_many',
-      message: `An aggregate over time has at most ${LIMITS.overMoments} moments. Send a longer interval, or a later since.`,
-    })
+  // What cannot fit is not counted. The moments themselves are, once they are there.
+  if ((last - over.since.getTime()) / LEAST_MS[interval] > 2 * LIMITS.overMoments) throw tooManyMoments()
   return over
 }
+
+const tooManyMoments = () =>
+  invalid({
+    path: '/over/interval',
+    code: 'too_many',
+    message: `An aggregate over time has at most ${LIMITS.overMoments} moments. Send a longer interval, or a later since.`,
+  })
 
 const DAY_MS = 86_400_000
 /** The shortest that an interval can be. */
@@ -107,6 +110,7 @@ export async function overTime(
     over.until,
     zone,
   ])
+  if (moments.length > LIMITS.overMoments) throw tooManyMoments()
   const first = written(moments[0]?.at ?? new Date())
   await requireCompleteHistory(scope, baseId, { text: first, zone: 'UTC' }, '/over/since')
   const all = await wholeLog(scope.db, baseId)
