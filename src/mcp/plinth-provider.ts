@@ -3,7 +3,15 @@ import { nearest } from '../contract/suggest.ts'
 import { toDomainError } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { endSpan, type Span, startSpan, within } from '../foundation/tracing.ts'
-import { type Context, duringCall, endingWith, mayAnywhere, mayOnWhole, tasksOf } from '../graphql/context.ts'
+import {
+  type Context,
+  duringCall,
+  endingWith,
+  mayAnywhere,
+  mayOnWhole,
+  mayPropose,
+  tasksOf,
+} from '../graphql/context.ts'
 import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
@@ -315,7 +323,13 @@ const isChosen = (name: string, { tools, profile }: AddressSession) =>
 
 /** Whether the address lists the tool, if the session may call it. */
 const isListed = (row: Tool, session: AddressSession) =>
-  row.isUnlisted ? session.tools !== null : session.profile === null || LEAN.has(row.name)
+  row.isUnlisted
+    ? session.tools !== null || (row.name === 'propose' && endsByProposing(session))
+    : session.profile === null || LEAN.has(row.name)
+
+/** Whether what the token writes here waits for its proposal: many clients call what is listed only. */
+const endsByProposing = ({ base, context, profile }: AddressSession) =>
+  base !== null && profile === null && mayPropose(context, base)
 
 /**
  * What a session may do with a tool. `hidden`: the address does not have it. `forbidden`: the address has it,

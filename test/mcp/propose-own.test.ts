@@ -1,7 +1,7 @@
 /** The tool propose of a token that proposes: without `from`, it is about what the token wrote. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
-import { callTool } from '../support/mcp.ts'
+import { callTool, rpc } from '../support/mcp.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 let world: World
@@ -28,4 +28,24 @@ test('it asks, and reads the answer, without the name of the change-set', async 
   expect((await propose({})).body.from).toBe(next)
   // Another token names what it asks about.
   expect((await propose({}, world.adminToken)).error.details[0]).toMatchObject({ code: 'required' })
+})
+
+test('it is listed for a token whose work ends with it, and not for one that writes directly', async () => {
+  const listed = async (path: string, token: string): Promise<string[]> =>
+    (await rpc(world, path, 'tools/list', undefined, { token })).body.result.tools.map(
+      ({ name }: { name: string }) => name,
+    )
+  const { token } = await world.newToken([{ permission: 'write', writes: 'propose' }])
+  const rules = {
+    auto: [{ record_type: 'deal', operations: ['update' as const], max: 1, per: 'day' as const }],
+  }
+  const bounded = await world.newToken([{ permission: 'write', writes: rules }])
+  const direct = await world.newToken([{ permission: 'write' }])
+  for (const each of [token, bounded.token]) expect(await listed('/mcp/crm', each)).toContain('propose')
+  for (const [path, each] of [
+    ['/mcp/crm', direct.token],
+    ['/mcp/crm', world.adminToken],
+    ['/mcp/crm?profile=lean', token],
+  ] as const)
+    expect(await listed(path, each)).not.toContain('propose')
 })
