@@ -10,7 +10,7 @@ import type { BodySizes } from '../../http/body.ts'
 import { hasStreamedBody } from '../../http/streamed-bodies.ts'
 import { spellings } from './aliases.ts'
 import { inChangeSet, withChangeSet } from './change-set.ts'
-import { cutReply, cutsJson, takeMaxString, withCuts, withMaxString } from './max-string.ts'
+import { cutReply, cutsJson, takeMaxString, takingMaxString, withCuts, withMaxString } from './max-string.ts'
 import { takePlan } from './plan-fields.ts'
 import { queryShape } from './query.ts'
 import { atRequest, type Reply, send } from './reply.ts'
@@ -118,12 +118,16 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
   if (method === 'GET' && writes) throw new Error(`${id} is a GET with a mutation`)
   const canPropose = writes && writesDrafts(spec.operation as DocumentNode)
   const answers = canPropose ? withChangeSet(spec.answers) : spec.answers
+  const body = spec.cuts ? takingMaxString(spec.body) : spec.body
   const queryOf = spec.cuts ? withMaxString(queryShape(spec.query, writes)) : queryShape(spec.query, writes)
 
   const handle = async (request: FastifyRequest, reply: FastifyReply) => {
     if (spec.receive && hasStreamedBody(request)) request.body = await receive(request, reply, spec.receive)
     const plan = spec.plans ? await takePlan(request, path, spec.plans === 'always') : null
-    const { most, ...parts } = takeMaxString(readParts(spec, queryOf, request, writes))
+    const { most, ...parts } = takeMaxString(
+      readParts({ ...spec, ...(body && { body }) }, queryOf, request, writes),
+      spec.cuts,
+    )
     const context = request.caller
     if (writes) {
       const { dry_run = false } = parts.query as { dry_run?: boolean }
@@ -137,7 +141,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     const answer = async () => {
       const variables = spec.variables(parts) as Variables
       const type = spec.rows && rowTypeOf(request)
-      if (type && most !== undefined) throw cutsJson()
+      if (type && most !== undefined) throw cutsJson(request.query)
       if (spec.rows && type)
         return await sendRows(request, reply, type, await spec.rows(variables, context, type))
       if (spec.rows) refuseWhole(variables as object)
@@ -176,7 +180,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
     path,
     writes,
     spec: spec.cuts
-      ? { ...spec, query: withMaxString(spec.query), answers: withCuts(answers) }
+      ? { ...spec, ...(body && { body }), query: withMaxString(spec.query), answers: withCuts(answers) }
       : { ...spec, answers },
     ...(spec.rows && { rows: true }),
     mount(app, sizes) {

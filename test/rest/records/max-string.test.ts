@@ -87,6 +87,17 @@ test('changes, history, the trash, related records, waits, SQL and queries acros
   ])
   const across = await read('accounts/default/query?max_string=50', { bases: ['*'], record_type: 'doc' })
   expect(across.truncated).toHaveLength(4)
+  // The body of a query takes what its address takes, and answers the same.
+  const bodies: [path: string, body: object][] = [
+    ['crm/sql', { query }],
+    ['crm/records/doc/query', { sort: 'id' }],
+    ['accounts/default/query', { bases: ['*'], record_type: 'doc' }],
+  ]
+  for (const [path, body] of bodies) {
+    const cut = await read(path, { ...body, max_string: 50 })
+    expect(cut, path).toEqual(await read(`${path}?max_string=50`, body))
+    expect(cut.truncated, path).not.toEqual([])
+  }
 })
 
 test('max_string is a number from 20, of JSON answers of reads', async () => {
@@ -102,6 +113,12 @@ test('max_string is a number from 20, of JSON answers of reads', async () => {
     'query/max_string',
   )
   expectFault(await world.call('GET', '/v1/crm/record-types?max_string=50'), 'query/max_string')
+  const query = (body: object, address = '', headers = {}) =>
+    world.call('POST', `/v1/crm/records/doc/query${address}`, body, headers)
+  expectFault(await query({ max_string: 19 }), '/max_string')
+  expectFault(await query({ max_string: 50 }, '?max_string=50'), '/max_string')
+  expectFault(await query({ max_string: 50 }, '', { Accept: 'text/csv' }), '/max_string')
+  expectFault(await world.call('PUT', '/v1/crm/records/doc/a', { data: {}, max_string: 50 }), '/max_string')
 })
 
 test('at most a thousand strings are listed', async () => {
