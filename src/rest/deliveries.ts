@@ -8,14 +8,17 @@ import { listOf } from './route/page.ts'
 import { includeTitles, pageOf, pageQuery, title } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
+import { Response } from './triggers.ts'
 
 const Delivery = z
   .object({
     direction: z.enum(['out', 'in']),
     of: z.object({ kind: z.enum(['trigger', 'inbound_webhook']), id: z.string(), name: z.string() }).meta({
-      description: 'The trigger or inbound webhook. Its own list of deliveries shows all of this one.',
+      description:
+        'The trigger or inbound webhook. Its own list of deliveries shows all of this one, of `in` also what was sent.',
     }),
     id: z.string(),
+    webhook_id: z.string().nullable().meta({ description: 'Of `out`: the header `webhook-id`.' }),
     status: z.enum(DELIVERY_STATUSES),
     attempts: z.int(),
     record_type: z.string().nullable(),
@@ -29,6 +32,7 @@ const Delivery = z
     next_attempt_at: time.nullable(),
     last_attempt_at: time.nullable(),
     response_status: z.int().nullable(),
+    response: Response,
     error: z.string().nullable().meta({ description: 'Why it failed.' }),
     created_at: time,
   })
@@ -72,8 +76,8 @@ export const deliveries: Route[] = [
         page: deliveries(base: $base, direction: $direction, of: $of, status: $status, since: $since, until: $until,
           recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data {
-            direction of id status attempts record_type: recordType record_id: recordId title @include(if: $withTitles) event change_seq: changeSeq
-            next_attempt_at: nextAttemptAt last_attempt_at: lastAttemptAt response_status: responseStatus error created_at: createdAt
+            direction of id webhook_id: webhookId status attempts record_type: recordType record_id: recordId title @include(if: $withTitles) event change_seq: changeSeq
+            next_attempt_at: nextAttemptAt last_attempt_at: lastAttemptAt response_status: responseStatus response error created_at: createdAt
           }
           hasMore truncated limit offset total nextCursor
         }

@@ -41,6 +41,12 @@ const DeliveryFields = graphql(`fragment DeliveryFields on TriggerDelivery {
   next_attempt_at: nextAttemptAt last_attempt_at: lastAttemptAt response error created_at: createdAt
 }`)
 
+/** What the receiver of a delivery answered. */
+export const Response = z
+  .object({ status: z.int(), body: z.string(), duration_ms: z.int() })
+  .nullable()
+  .meta({ description: 'What the receiver answered last: the first 4 KiB, without known secrets.' })
+
 const Delivery = z
   .object({
     id: z.string(),
@@ -57,10 +63,7 @@ const Delivery = z
     attempts: z.int(),
     next_attempt_at: time.nullable(),
     last_attempt_at: time.nullable(),
-    response: z
-      .object({ status: z.int(), body: z.string(), duration_ms: z.int() })
-      .nullable()
-      .meta({ description: 'What the receiver answered last: the first 4 KiB, without known secrets.' }),
+    response: Response,
     error: z.string().nullable(),
     created_at: time,
     dry_run: z.literal(true).optional(),

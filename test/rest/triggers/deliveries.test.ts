@@ -66,10 +66,16 @@ test('those of triggers and inbound webhooks are one list, newest first, each wi
       event: 'record.created',
       record_type: out.recordType,
       record_id: 'r1',
+      webhook_id: expect.stringMatching(/^msg_/),
       response_status: 500,
+      response: { status: 500, body: expect.any(String), duration_ms: expect.any(Number) },
       error: 'The receiver answered 500.',
     },
   ])
+  // An entry has what the list of its trigger says of it.
+  const { direction: _, of: __, response_status: ___, ...entry } = all[2] as Body
+  expect(succeed(await call('GET', `/v1/crm/triggers/${out.id}/deliveries`)).data).toEqual([entry])
+  expect(all[0]).toMatchObject({ webhook_id: null, response: null })
   const times = all.map(({ created_at }) => created_at)
   expect(times).toEqual([...times].sort().reverse())
   const [failed, taken] = all as [Body, Body, Body]
@@ -113,10 +119,14 @@ test('those of triggers and inbound webhooks are one list, newest first, each wi
 
 test('GraphQL has the same list', async () => {
   const query =
-    '{ deliveries(base: "crm", direction: "out", since: "2h") { data { of status responseStatus } } }'
+    '{ deliveries(base: "crm", direction: "out", since: "2h") { data { of status webhookId response } } }'
   const { data } = (await call('POST', '/graphql', { query })).body
   expect(data.deliveries.data).toEqual([
-    { of: { kind: 'trigger', id: out.id, name: 'Sender' }, status: 'dead', responseStatus: 500 },
+    {
+      ...{ of: { kind: 'trigger', id: out.id, name: 'Sender' }, status: 'dead' },
+      webhookId: expect.stringMatching(/^msg_/),
+      response: { status: 500, body: expect.any(String), duration_ms: expect.any(Number) },
+    },
   ])
 })
 

@@ -14,6 +14,7 @@ import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { read, readPageRows, type Scope } from '../../core/scope.ts'
 import { type Titled, withTitles } from '../../records/titles.ts'
 import { shaped } from '../../storage/database/client.ts'
+import { answerOf, type Delivery, webhookId } from '../triggers/index.ts'
 
 /** A delivery of a trigger (`out`) or to an inbound webhook (`in`); the other direction has no members of the one. */
 export type BaseDelivery = {
@@ -29,7 +30,11 @@ export type BaseDelivery = {
   changeSeq: number | null
   nextAttemptAt: string | null
   lastAttemptAt: string | null
+  /** The same on each attempt of `out`. */
+  webhookId: string | null
   responseStatus: number | null
+  /** Of the last attempt of `out`; null if nothing answered. */
+  response: Delivery['response']
   /** Why it failed, in words. */
   error: string | null
   createdAt: string
@@ -57,14 +62,16 @@ const TABLES = {
     statuses: DELIVERY_STATUSES as readonly string[],
     kind: 'trigger',
     of: 'trigger_id',
-    columns: `d.record_type, d.record_id, d.event, d.change_seq::float8 AS change_seq, d.next_attempt_at, d.response_status, d.error`,
+    columns: `d.record_type, d.record_id, d.event, d.change_seq::float8 AS change_seq, d.next_attempt_at, d.response_status,
+       d.response_body, d.duration_ms, d.error`,
   },
   in: {
     statuses: INBOUND_STATUSES as readonly string[],
     kind: 'inbound_webhook',
     of: 'webhook_id',
     columns: `o.record_type, d.records -> 0 ->> 'id' AS record_id, NULL::text AS event, NULL::float8 AS change_seq,
-       NULL::timestamptz AS next_attempt_at, NULL::int AS response_status, d.error ->> 'message' AS error`,
+       NULL::timestamptz AS next_attempt_at, NULL::int AS response_status, NULL::text AS response_body,
+       NULL::int AS duration_ms, d.error ->> 'message' AS error`,
   },
 } as const
 
@@ -82,6 +89,8 @@ type Row = {
   next_attempt_at: string | null
   last_attempt_at: string | null
   response_status: number | null
+  response_body: string | null
+  duration_ms: number | null
   error: string | null
   created_at: string
 }
@@ -214,7 +223,9 @@ const toDelivery = (row: Row): BaseDelivery => ({
   changeSeq: row.change_seq,
   nextAttemptAt: row.next_attempt_at,
   lastAttemptAt: row.last_attempt_at,
+  webhookId: row.direction === 'out' ? webhookId(row.id) : null,
   responseStatus: row.response_status,
+  response: answerOf(row.response_status, row.response_body, row.duration_ms),
   error: row.error,
   createdAt: row.created_at,
 })

@@ -36,6 +36,10 @@ type OfTrigger = { readonly baseId: string; readonly id: string }
 /** Columns that no answer shows: what is sent, which can be large. */
 const OMITTED = { body: true } as const
 
+/** What a receiver answered. */
+export const answerOf = (status: number | null, body: string | null, duration: number | null) =>
+  status === null ? null : { status, body: body ?? '', duration_ms: duration ?? 0 }
+
 const toDelivery = (row: Omit<Row, 'body'>): Delivery => ({
   id: row.id,
   webhookId: webhookId(row.id),
@@ -47,10 +51,7 @@ const toDelivery = (row: Omit<Row, 'body'>): Delivery => ({
   attempts: row.attempts,
   nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
   lastAttemptAt: row.lastAttemptAt?.toISOString() ?? null,
-  response:
-    row.responseStatus === null
-      ? null
-      : { status: row.responseStatus, body: row.responseBody ?? '', duration_ms: row.durationMs ?? 0 },
+  response: answerOf(row.responseStatus, row.responseBody, row.durationMs),
   error: row.error,
   createdAt: row.createdAt.toISOString(),
 })
