@@ -59,12 +59,10 @@ export const ChangedResource = Resource.extend({ kind: z.enum(DRAFTS) })
 /** The body that takes changes out of a change-set. */
 export const DiscardBody = z.strictObject({
   resources: z
-    .array(z.strictObject({ kind: z.enum(DRAFTS), ...draft }))
+    .array(ChangedResource)
     .min(1)
     .max(LIMITS.changeSetRows)
-    .meta({
-      description: 'The records and relationships whose changes go.',
-    }),
+    .meta({ description: 'The records and relationships whose changes go, or fields of updates.' }),
   dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
 })
 

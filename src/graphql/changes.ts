@@ -250,7 +250,10 @@ builder.queryFields((t) => ({
     args: {
       ...changeArgs(),
       before: t.arg.float({ description: 'The seq of an entry. Returns the entries before it.' }),
-      order: t.arg({ type: LogOrder, description: 'Oldest first by default.' }),
+      order: t.arg({
+        type: LogOrder,
+        description: 'Oldest first by default; in a change-set newest first, without `after`.',
+      }),
       showsBefore: t.arg.boolean({ description: 'Adds to each step of a diff the value that it replaces.' }),
       limit: t.arg.int({ description: 'Entries per page, 1 to 1000. Defaults to 50.' }),
     },

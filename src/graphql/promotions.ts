@@ -199,7 +199,7 @@ mutation('discardChanges', {
     resources: t.field({
       type: 'JSON',
       required: true,
-      description: '`[{ kind: "record", record_type, id }, { kind: "relationship", id }]`.',
+      description: '`[{ kind: "record", record_type, id, fields? }, { kind: "relationship", id }]`.',
     }),
   })),
   resolve: (scope, { base, resources }) => environments.discardDrafts(scope, base, { resources }),

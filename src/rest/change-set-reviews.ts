@@ -43,14 +43,14 @@ export const changeSetReviews = [
       ],
     }),
     params,
-    body: SubmitBody,
+    body: SubmitBody.optional(),
     operation: graphql(
       `mutation SubmitPreview($base: String!, $from: String!, $title: String, $note: String, $dryRun: Boolean) {
         done: askForReview(base: $base, from: $from, title: $title, note: $note, dryRun: $dryRun) { ...RequestFields dry_run: dryRun }
       }`,
       [RequestFields],
     ),
-    variables: ({ params, body: { comment, dry_run, ...body } }) => ({
+    variables: ({ params, body: { comment, dry_run, ...body } = {} }) => ({
       base: productionOf(params.base_id),
       from: params.base_id,
       ...body,
@@ -107,14 +107,16 @@ export const changeSetReviews = [
     summary: 'Open a rejected or expired change-set again',
     need: ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }),
     params,
-    body: z.strictObject({ dry_run: z.boolean().optional().meta({ description: 'Store nothing.' }) }),
+    body: z
+      .strictObject({ dry_run: z.boolean().optional().meta({ description: 'Store nothing.' }) })
+      .optional(),
     operation: graphql(
       `mutation ReopenPreview($base: String!, $dryRun: Boolean) {
         done: reopenPreview(base: $base, dryRun: $dryRun) { ...BaseFields dry_run: dryRun }
       }`,
       [BaseFields],
     ),
-    variables: ({ params, body }) => ({ base: params.base_id, dryRun: body.dry_run || undefined }),
+    variables: ({ params, body }) => ({ base: params.base_id, dryRun: body?.dry_run || undefined }),
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Base,
   }),

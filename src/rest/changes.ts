@@ -185,7 +185,8 @@ const pages = filters.extend({
     .enum(['asc', 'desc'])
     .optional()
     .meta({
-      description: '`desc`: the newest first. Continue at `meta.next_before`.',
+      description:
+        '`desc`: the newest first, as in a change-set without `after`. Continue at `meta.next_before`.',
       schema: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
     }),
   include: parts(

@@ -327,6 +327,14 @@ test('a token sees what was said of records that it may read', async () => {
   expectFailure(await review(reader.call, { verdict: 'reject' }), 'FORBIDDEN')
 })
 
+test('a submission needs no body', async () => {
+  expect(succeed(await agent.call('POST', `/v1/${id}/submit`), 201)).toMatchObject({
+    note: null,
+    state: 'open',
+  })
+  expect(await state()).toMatchObject({ status: 'submitted' })
+})
+
 test('what is rejected takes no write, its request is declined, and it is opened again as it was', async () => {
   const asked = succeed(await submit(), 201)
   succeed(await review(mara.call, { verdict: 'reject', text: 'No.' }), 201)
@@ -343,7 +351,7 @@ test('what is rejected takes no write, its request is declined, and it is opened
   ])
     expectDetail(answer, 409, { code: 'change_set_closed' })
   expect((await patch('b', { stage: 'lost' }, base)).change_set).not.toBe(id)
-  const reopen = () => agent.call('POST', `/v1/${id}/reopen`, {})
+  const reopen = () => agent.call('POST', `/v1/${id}/reopen`)
   expect(succeed(await reopen()).change_set).toMatchObject({ status: 'open', closed_at: null, revision: 2 })
   expectDetail(await reopen(), 409, { code: 'not_reopened' })
   succeed(await promote(mara.call))

@@ -353,7 +353,7 @@ describe('its log', () => {
     const relationships = [{ rel_type: 'about', record_type: 'deal', id: made }]
     succeed(await call('PUT', at(id, note, 'note'), { data: {}, relationships }), 201)
     succeed(await agent.call('PATCH', at(id, a), { data: { stage: 'won' } }))
-    const all = await changes('?include=before')
+    const all = await changes('?include=before&order=asc')
     const link = all.find(({ kind }) => kind === 'relationship')
     expect(shown(all)).toEqual([
       ...[`create ${made}`, `delete ${b}`, `cancel ${c}`, `create ${note}`, `create ${link?.id}`],
@@ -388,7 +388,7 @@ describe('its log', () => {
     succeed(await call('PUT', at(id, `n${serial}`, 'note'), { data: {} }), 201)
     const operations = [b, c].map((each) => ({ type: 'delete_record', record_type: 'deal', id: each }))
     const request = (await call('POST', `/v1/${id}/batch`, { operations })).headers.get('x-request-id')
-    const deleted = [`delete ${b}`, `delete ${c}`]
+    const deleted = [`delete ${c}`, `delete ${b}`]
     for (const [query, expected] of [
       ['?operation=delete', deleted],
       [`?request_id=${request}`, deleted],
@@ -401,7 +401,9 @@ describe('its log', () => {
       ['?actor_kind=agent', []],
     ] as const)
       expect([query, shown(await changes(query))]).toEqual([query, expected])
-    const whole = shown(await changes())
+    // Newest first, as a review begins; what follows an entry goes on from it.
+    const whole = shown(await changes('?order=asc'))
+    expect(shown(await changes())).toEqual([...whole].reverse())
     const paged: string[] = []
     for (let after = 0, more = true; more; ) {
       const { data, meta } = succeed(await call('GET', `/v1/${id}/changes?limit=1&after=${after}`))
@@ -415,7 +417,7 @@ describe('its log', () => {
     expect(groups[2].fields).toMatchObject([{ path: '/data/stage', from: 'open', to: 'won' }])
     // Who may not read a type sees nothing of it.
     const seen = succeed(await agent.call('GET', `/v1/${id}/changes`)).data as Entry[]
-    expect(shown(seen)).toEqual(whole.filter((each) => !each.endsWith(`n${serial}`)))
+    expect(shown(seen).reverse()).toEqual(whole.filter((each) => !each.endsWith(`n${serial}`)))
     const ends = {
       source_record_type: 'note',
       source_id: `n${serial}`,
@@ -494,6 +496,12 @@ describe('promoting', () => {
     const refused = expectFailure(await promote(), 'CONFLICT')
     expect(refused.details.map(({ code }: { code: string }) => code)).toEqual([
       ...['same_field', 'same_field', 'update_delete', 'delete_update'],
+    ])
+    // What there was, is here, and is in production by now.
+    expect(refused.details.slice(0, 3).map(({ samples }: { samples: unknown }) => samples)).toMatchObject([
+      [{ base: 'open', preview: 'won', production: 'lost' }],
+      [{ base: 1, preview: 2, production: 3 }],
+      [{ base: { data: { stage: 'open' } }, preview: { data: { stage: 'won' } }, production: null }],
     ])
     expect((await dataOf('crm', a)).stage).toBe('lost')
     const of = (record: string, more: object) => ({ record_type: 'deal', id: record, ...more })
@@ -826,6 +834,57 @@ test('discard brings back what production has, with the links of a record that i
   expectFailure(await call('GET', at(id, made)), 'NOT_FOUND')
   expect(succeed(await call('GET', `${at(id, note, 'note')}/related`)).data).toEqual([])
   expect((await propose()).changes.map((each: { id: string }) => each.id)).toEqual([`note/${note}`])
+})
+
+test('discard takes fields out of an update, and leaves the rest of it', async () => {
+  const properties = { title: { type: 'string' }, n: { type: 'integer' } }
+  const json_schema = { type: 'object', required: ['title'], properties }
+  const type = `kept${serial}`
+  const indexes = [{ fields: ['data.n'], unique: true }]
+  succeed(await call('PUT', `/v1/crm/record-types/${type}`, { json_schema, indexes }), 201)
+  succeed(await call('PUT', at('crm', 'r', type), { data: { title: 'was', n: 1 } }), 201)
+  succeed(await call('PATCH', at(id, 'r', type), { data: { title: 'is', n: 2 }, external_id: 'x' }))
+  const of = (fields: string[]) => ({ kind: 'record', record_type: type, id: 'r', fields })
+  const discard = (fields: string[], more: object = {}) =>
+    call('POST', `/v1/${id}/discard`, { resources: [of(fields)], ...more })
+  const shown = [{ op: 'update', diff: [{ path: '/data/n', value: 2, before: 1 }] }]
+  const dry = succeed(await discard(['data.n'], { dry_run: true }))
+  expect(dry).toMatchObject({ from: id, changes: shown, dry_run: true })
+  expect(succeed(await call('GET', at(id, 'r', type))).data).toEqual({ title: 'is', n: 2 })
+  expect(succeed(await discard(['data.n'])).changes).toMatchObject(shown)
+  expect(succeed(await call('GET', at(id, 'r', type)))).toMatchObject({
+    data: { title: 'is', n: 1 },
+    external_id: 'x',
+  })
+  expect((await propose()).changes[0].diff.map(({ path }: { path: string }) => path)).not.toContain('/data/n')
+  // The value is free again for another record.
+  succeed(await call('PUT', at(id, 'other', type), { data: { title: 'two', n: 2 } }), 201)
+  succeed(await call('PATCH', at('crm', 'r', type), { data: { n: 7 } }))
+  succeed(await discard(['/data/title']))
+  succeed(await promote())
+  expect(succeed(await call('GET', at('crm', 'r', type)))).toMatchObject({
+    data: { title: 'was', n: 7 },
+    external_id: 'x',
+  })
+})
+
+test('fields that a change-set does not change are refused where they are named', async () => {
+  succeed(await patch(id, a, { stage: 'won' }))
+  succeed(await call('DELETE', at(id, b)))
+  const of = (record: string, fields: string[]) => ({
+    resources: [{ kind: 'record', record_type: 'deal', id: record, fields }],
+  })
+  for (const [record, field, code] of [
+    [a, 'stage', 'unknown_resource'],
+    [a, 'data.amount', 'unknown_resource'],
+    [b, 'data.stage', 'exclusive'],
+  ] as const)
+    for (const refused of [
+      await call('POST', `/v1/${id}/discard`, of(record, [field])),
+      await promote(of(record, [field])),
+    ])
+      expect([field, expectFailure(refused, 'VALIDATION_ERROR').details[0].code]).toEqual([field, code])
+  expect((await propose()).changes).toHaveLength(2)
 })
 
 test('what it cannot hold is refused by name, and a preview that copies has no drafts', async () => {

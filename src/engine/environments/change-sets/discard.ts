@@ -2,15 +2,19 @@
 import { DiscardBody } from '../../../contract/config-shapes.ts'
 import { productionOf } from '../../../contract/ids.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { requireChangeSet } from '../../core/change-set/change-set-scope.ts'
+import { inChangeSet, requireChangeSet } from '../../core/change-set/change-set-scope.ts'
 import { holdChangeSet, requireOpen, takeStep } from '../../core/change-set/lifecycle.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { type ShownEdit, shownDrafts } from '../edits.ts'
 import { asEdit, type Draft, typesOf } from './drafts.ts'
+import { applyDrafts } from './operations.ts'
 import { keepPace, paced } from './pace.ts'
-import { selectSeen } from './selection.ts'
+import { selectSeen, wholeAndParts } from './selection.ts'
+
+/** What is taken out of a record deletes nothing. */
+const NONE_GROWS = { mayGrow: () => false }
 
 const RAISE = statement(
   'raise_revision',
@@ -20,7 +24,7 @@ const RAISE = statement(
 export type Discarded = { from: string; revision: number; changes: readonly ShownEdit[] }
 
 /**
- * Discards drafts, and the links of records that only the change-set had.
+ * Discards drafts, or fields of updates, and the links of records that only the change-set had.
  * @throws FORBIDDEN; VALIDATION_ERROR; NOT_FOUND
  */
 export async function discardDrafts(scope: WriteScope, id: string, input: object): Promise<Discarded> {
@@ -32,7 +36,11 @@ export async function discardDrafts(scope: WriteScope, id: string, input: object
     const [raised] = await tx.query<{ revision: number }>(RAISE, [id])
     const selected = await selectSeen({ ...scope, db: tx }, id, resources)
     for (const type of new Set(selected.flatMap(typesOf))) requirePermission(scope.access, 'write', id, type)
-    await dropDrafts(tx, id, selected, { withLinks: true })
+    const { whole = [], parts = [] } = wholeAndParts(selected)
+    await dropDrafts(tx, id, whole, { withLinks: true })
+    const merged = parts.map((draft) => ({ draft, before: draft.preview, after: draft.rest ?? null }))
+    const within = { ...scope, ...(await inChangeSet({ ...scope, db: tx }, id)) }
+    await applyDrafts(within, productionOf(id), merged, NONE_GROWS)
     const about = { discarded: selected.length }
     await takeStep({ ...scope, db: tx }, id, { event: 'discarded', about })
     const changes = await shownDrafts({ ...scope, db: tx }, productionOf(id), selected.map(asEdit))

@@ -18,9 +18,14 @@ export type Draft = {
   /** Is `base` itself where production has not changed since. */
   readonly production: Document | null
   readonly productionVersion: number | null
+  /** Of a part, some fields of the draft: what stays. */
+  readonly rest?: Document | null
 }
 
-type Row = Omit<Draft, 'productionVersion'> & { production_version: number | null; is_moved: boolean }
+type Row = Omit<Draft, 'productionVersion' | 'rest'> & {
+  production_version: number | null
+  is_moved: boolean
+}
 
 /** Of production what is not the base of the draft, which few are: they are neither sent nor compared again. */
 const PRODUCTION = `CASE WHEN p.content IS DISTINCT FROM d.base THEN p.content END AS production,

@@ -15,6 +15,8 @@ export type DraftConflict = Conflict & {
   /** `/deal/d1/data/amount`. */
   readonly path: string
   readonly message: string
+  /** What there is at the path, null for nothing: once, now here, and now in production. */
+  readonly values: Values
 }
 
 /** How a conflict ends: with the value of the change-set, with that of production, or with another one. */
@@ -56,12 +58,12 @@ export async function mergeDrafts(
     const found: DraftConflict[] = []
     const whole = (code: ConflictCode): Document | null => {
       const resolution = resolve(draft, '')
-      if (!resolution) found.push(conflictOf(draft, code, ''))
+      if (!resolution) found.push(conflictOf(draft, code, '', draft))
       return resolution?.take === 'production' ? production : preview
     }
     const after = mergeOne(draft, whole, (field, values) => {
       const resolution = resolve(draft, field) ?? resolve(draft, '')
-      if (!resolution) found.push(conflictOf(draft, 'same_field', field))
+      if (!resolution) found.push(conflictOf(draft, 'same_field', field, values))
       if (resolution?.take === 'value') return resolution.value
       return resolution?.take === 'production' ? values.production : values.preview
     })
@@ -71,7 +73,7 @@ export async function mergeDrafts(
   return { merged, conflicts }
 }
 
-type Values = { readonly preview: unknown; readonly production: unknown }
+type Values = { readonly base: unknown; readonly preview: unknown; readonly production: unknown }
 
 function mergeOne(
   { base, preview, production }: Draft,
@@ -97,7 +99,7 @@ function mergeValues(
   if (isDeepStrictEqual(preview, production) || isDeepStrictEqual(preview, base)) return production
   if (isDeepStrictEqual(production, base)) return preview
   if (!isObject(base) || !isObject(preview) || !isObject(production))
-    return onField(at, { preview, production })
+    return onField(at, { base, preview, production })
   const members = [...new Set([...Object.keys(production), ...Object.keys(preview)])]
   return Object.fromEntries(
     members.flatMap((name) => {
@@ -115,9 +117,15 @@ const MESSAGES: Readonly<Record<ConflictCode, string>> = {
   create_create: 'was created in production too',
 }
 
-const conflictOf = (draft: Draft, code: ConflictCode, field: string): DraftConflict => ({
+const conflictOf = (
+  draft: Draft,
+  code: ConflictCode,
+  field: string,
+  { base, preview, production }: Values,
+): DraftConflict => ({
   ...{ kind: draft.kind, id: nameOf(draft), code, path: `/${nameOf(draft)}${field}` },
   message: `${nameOf(draft)}${field && ` ${field}`} ${MESSAGES[code]}. Send resolve with take "preview" or "production".`,
   production: diffOf(draft.base, draft.production),
   preview: diffOf(draft.base, draft.preview),
+  values: { base: base ?? null, preview: preview ?? null, production: production ?? null },
 })

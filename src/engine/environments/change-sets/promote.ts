@@ -15,11 +15,11 @@ import { nothingPromoted, type Promotion, storePromotion } from '../promotion.ts
 import type { StoredDraft } from '../promotion-edits.ts'
 import { requireApprovals } from './approvals.ts'
 import { dropAll, dropDrafts, rebase, relink } from './discard.ts'
-import { type Draft, lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
+import { lockOverridden, nameOf, readDrafts, typesOf } from './drafts.ts'
 import { type DraftConflict, type Merged, mergeDrafts } from './merge.ts'
 import { grownDeletions, requireNotTaken } from './obstacles.ts'
 import { applyDrafts } from './operations.ts'
-import { openResolutions, selectDrafts } from './selection.ts'
+import { openResolutions, selectDrafts, wholeAndParts } from './selection.ts'
 
 const DIFFERS = statement(
   'change_set_differs',
@@ -69,8 +69,8 @@ export async function promoteChangeSet(
     const id = uuidv7()
     await setCause(tx, id)
     await keepingWhoProposed(tx, { baseId, from }, () => applyDrafts(within, baseId, merged, resolutions))
-    // A draft of which some fields are promoted is a copy, and stays.
-    const { whole = [], parts = [] } = wholeAndParts(selected, all)
+    // A draft of which some fields are promoted stays.
+    const { whole = [], parts = [] } = wholeAndParts(selected)
     await dropDrafts(tx, from, whole)
     await relink(tx, from)
     await rebase(tx, from, parts)
@@ -110,11 +110,6 @@ async function requireSameDeletions(...args: Parameters<typeof grownDeletions>):
   throw new DomainError('CONFLICT', message, { details })
 }
 
-function wholeAndParts(selected: readonly Draft[], all: readonly Draft[]) {
-  const known = new Set(all)
-  return Object.groupBy(selected, (draft) => (known.has(draft) ? 'whole' : 'parts'))
-}
-
 /** What production was and is, of each draft that changes it. */
 const changesOf = (merged: readonly Merged[]): StoredDraft[] =>
   merged
@@ -122,8 +117,8 @@ const changesOf = (merged: readonly Merged[]): StoredDraft[] =>
     .map(({ draft, before, after }) => ({ kind: draft.kind, id: nameOf(draft), before, after }))
 
 function inConflict(conflicts: readonly DraftConflict[]): DomainError {
-  const details = conflicts.map(({ path, code, message, production, preview }) => ({
-    ...{ path, code, message, samples: [{ production, preview }] },
+  const details = conflicts.map(({ path, code, message, values }) => ({
+    ...{ path, code, message, samples: [values] },
   }))
   const many = conflicts.length === 1 ? '1 change conflicts' : `${conflicts.length} changes conflict`
   return new DomainError('CONFLICT', `${many} with production. Nothing was promoted.`, { details })

@@ -39,7 +39,8 @@ export async function proposeChangeSet(
   const changes = await shownDrafts(scope, baseId, selected.map(asEdit))
   const state = await changeSetState(scope, from)
   return {
-    ...{ from, baseId, changes, summary: summaryOf(changes), conflicts },
+    ...{ from, baseId, changes, summary: summaryOf(changes) },
+    conflicts: conflicts.map(({ values: _, ...conflict }) => conflict),
     breaks: [
       ...(await breaksOf(scope, baseId, merged)),
       ...(await taken(scope.db, { baseId, from }, merged)),

@@ -1,4 +1,5 @@
 /** What a promotion of a change-set names: its drafts, and how their conflicts end. */
+import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { PromoteBody } from '../../../contract/config-shapes.ts'
 import { productionOf } from '../../../contract/ids.ts'
@@ -36,13 +37,25 @@ export function selectDrafts(drafts: readonly Draft[], resources: readonly Named
     const draft = known.get(keyOf(named))
     if (!draft) faults.push(unknown(`/resources/${n}/id`, named.id))
     if (!draft || !named.fields) return draft ?? []
-    if (draft.preview === null || draft.base === null) faults.push(notByField(`/resources/${n}/fields`))
-    return { ...draft, preview: narrowed(draft, named.fields) }
+    const { base, preview } = draft
+    if (preview === null || base === null) faults.push(notByField(`/resources/${n}/fields`))
+    else
+      for (const [m, field] of named.fields.entries())
+        if (isDeepStrictEqual(narrowed(draft, [field]), base))
+          faults.push(unknown(`/resources/${n}/fields/${m}`, field))
+    return {
+      ...{ ...draft, preview: narrowed(draft, named.fields) },
+      rest: narrowed({ ...draft, base: preview, preview: base }, named.fields),
+    }
   })
   const [first, ...more] = faults
   if (first) throw invalid(first, ...more)
   return [...new Map(selected.map((draft) => [keyOfDraft(draft), draft])).values()]
 }
+
+/** Drafts that a request names whole, and those of which it names fields. */
+export const wholeAndParts = (selected: readonly Draft[]) =>
+  Object.groupBy(selected, ({ rest }) => (rest === undefined ? 'whole' : 'parts'))
 
 /**
  * The drafts that a request names, of those that the caller may read: nobody learns which others there are.
@@ -62,13 +75,12 @@ export async function selectSeen(
 const unknown = (path: string, id: string): Detail => ({
   path,
   code: 'unknown_resource',
-  message: `The change-set changes no such resource "${id.slice(0, 64)}". Send a kind, a record_type and an id of its proposal.`,
+  message: `The change-set changes no such resource or field "${id.slice(0, 64)}". Send a kind, a record_type, an id and fields of its proposal.`,
 })
 const notByField = (path: string): Detail => ({
   path,
   code: 'exclusive',
-  message:
-    'fields select parts of an update. A record that is created or deleted is promoted whole: leave fields out.',
+  message: 'fields are parts of an update. A record that is created or deleted goes whole: leave fields out.',
 })
 
 /** `data.amount`, or a JSON Pointer. */

@@ -46,7 +46,9 @@ export type ChangePage = {
  */
 export async function listChanges(scope: Scope, baseId: string, args: ChangePageArgs): Promise<ChangePage> {
   const reader = { ...openReader(scope, baseId, args), showsBefore: args.showsBefore ?? false }
-  const isDescending = readOrder(args.order) === 'desc'
+  // What waits for a person is looked at from its end. Who follows it after an entry reads on.
+  const standard = scope.changeSet !== undefined && args.after == null ? 'desc' : 'asc'
+  const isDescending = readOrder(args.order ?? standard) === 'desc'
   const { limit } = readPage({ limit: args.limit })
   const { after, upTo } = await readRange(scope, args)
   const stretch = { baseId, after, upTo, limit, isDescending }
@@ -86,14 +88,14 @@ export async function readRange(
 
 const ORDERS = ['asc', 'desc'] as const
 
-function readOrder(order: string | null | undefined): (typeof ORDERS)[number] {
-  const found = ORDERS.find((each) => each === (order ?? 'asc'))
+function readOrder(order: string): (typeof ORDERS)[number] {
+  const found = ORDERS.find((each) => each === order)
   if (found) return found
   throw invalid({
     path: '/order',
     code: 'enum',
     message: 'order must be asc (oldest first) or desc (newest first).',
-    received: order?.slice(0, 64),
+    received: order.slice(0, 64),
     allowed: ORDERS,
   })
 }
