@@ -52,7 +52,7 @@ import { profileTools } from './tools/describe-type/describe-type.ts'
 import { previewTools, promoteTools } from './tools/environments.ts'
 import { fileTools, seesFileTypes } from './tools/files/files.ts'
 import { historyTools } from './tools/history.ts'
-import { proposeTools } from './tools/propose.ts'
+import { asking, proposeTools } from './tools/propose.ts'
 import { recordTypeTools } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
 import { relatedTools } from './tools/related.ts'
@@ -309,7 +309,9 @@ const may = (row: Tool, context: Context, base: string | null) =>
   mayAnywhere(context, row.permission, base === null ? null : row.decidesAt(base))
 
 /** The variant of a tool for the address, or the read-only one if the session may not write anywhere. */
-const sideOf = (row: TwoSided, { context, base, profile }: AddressSession): Tool => {
+const sideOf = (row: TwoSided, session: AddressSession): Tool => {
+  const { context, base, profile } = session
+  if (row.name === asking.name && session.tools === null && endsByProposing(session)) return asking
   if (profile === 'lean' && row.name === leanSearch.name) return leanSearch
   return row.reads && !may(row, context, base) ? row.reads : row
 }

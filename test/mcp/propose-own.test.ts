@@ -42,6 +42,19 @@ test('it is listed for a token whose work ends with it, and not for one that wri
   const bounded = await world.newToken([{ permission: 'write', writes: rules }])
   const direct = await world.newToken([{ permission: 'write' }])
   for (const each of [token, bounded.token]) expect(await listed('/mcp/crm', each)).toContain('propose')
+  // It takes little room there: what else it takes is listed where an address names it.
+  const argumentsAt = async (path: string) => {
+    const { tools } = (await rpc(world, path, 'tools/list', undefined, { token })).body.result
+    const found = tools.find(({ name }: { name: string }) => name === 'propose')
+    return Object.keys(found.inputSchema.properties)
+  }
+  expect(await argumentsAt('/mcp/crm')).toEqual(['ask', 'note', 'max_tokens'])
+  expect(await argumentsAt('/mcp/crm?tools=propose')).toEqual(expect.arrayContaining(['from', 'resources']))
+  // What is not listed is taken all the same.
+  const made = await callTool(world, '/mcp/crm', 'create_deal', { n: 3 }, { token })
+  const from = made.body.change_set
+  const shown = await callTool(world, '/mcp/crm', 'propose', { from, resources: [] }, { token })
+  expect(shown.body).toMatchObject({ from, changes: [] })
   for (const [path, each] of [
     ['/mcp/crm', direct.token],
     ['/mcp/crm', world.adminToken],

@@ -157,6 +157,29 @@ const showing = tool('propose', {
   run: show,
 })
 
+const unlisted = { listed: false }
+
+/** As the list shows it to a token that proposes: what it wrote is asked about as a whole. */
+export const asking = tool('propose', {
+  title: 'Propose what you wrote',
+  description:
+    'What you have proposed here, and how it was decided. `ask` puts it before a person: finish with it.',
+  permission: 'write',
+  hints: { idempotent: true },
+  isUnlisted: true,
+  plans: 'promotion',
+  decidesAt: (base) => anyPreviewOf(productionOf(base)),
+  input: input.extend({
+    from: chosen.from.meta(unlisted),
+    prune: chosen.prune.meta(unlisted),
+    resources: chosen.resources.meta(unlisted),
+    migration: chosen.migration.meta(unlisted),
+    resolve: chosen.resolve.meta(unlisted),
+  }),
+  output: answerOutput,
+  run: show,
+})
+
 // Calls run the whole tool, so that `ask` fails with FORBIDDEN and not as unknown.
 export const proposeTools: readonly TwoSided[] = [{ ...whole, reads: { ...showing, call: whole.call } }]
 
