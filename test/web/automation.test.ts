@@ -20,7 +20,7 @@ inBrowser('which webhook failed, what it was told, what set it off, and once mor
   await visitor.sees('21', row)
   await visitor.click('link', 'VIP channel', row)
   const panel = page.getByRole('region', { name: 'VIP channel' })
-  await visitor.sees('422 · The receiver answered 422.', panel)
+  await visitor.sees('The receiver answered 422.', panel)
   await panel.getByText('Refund for the double charge in October').first().click()
   await visitor.sees('unknown channel #support-vip', panel)
   await visitor.sees('Set off by', panel)

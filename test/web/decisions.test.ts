@@ -97,6 +97,11 @@ inBrowser(
     await visitor.click('link', 'Hand over to night')
     await visitor.sees('<b>Proposed</b>')
     expect(await page.getByText(from.replace('desk--', '')).count(), 'the name that the server made').toBe(0)
+    // The switch of bases names it by what it is about.
+    await page.getByRole('button', { name: /Support desk/ }).click()
+    await visitor.sees('Hand over to night', page.getByRole('menu'))
+    expect(await page.getByRole('menu').innerText()).not.toContain(from.replace('desk--', ''))
+    await page.keyboard.press('Escape')
     // A word on a field of one record, by keyboard alone, and one on the whole, which sends it back.
     const card = page.getByRole('article', { name: three.data.subject })
     await card.getByRole('button', { name: 'Say something' }).press('Enter')
@@ -109,6 +114,8 @@ inBrowser(
     await page.getByLabel('A word to the agent (optional)').fill('<i>Not</i> that one')
     await sendBack.click()
     await visitor.sees('It was sent back.')
+    await page.goto(`${server.url}/b/desk/agents`)
+    await visitor.sees('desk, write as proposals')
     await page.goto(`${server.url}/b/desk/review?state=back`)
     await visitor.sees('sent back')
     const said = succeed(await agent('GET', `/v1/${from}/reviews`)).data

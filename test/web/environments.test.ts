@@ -18,7 +18,7 @@ inBrowser('what a preview differs in, whether production can take it, and its co
   await visitor.sees('its configuration can be changed directly')
   const row = page.getByRole('row', { name: /csat/ })
   await visitor.sees('2 changes', row)
-  await visitor.sees('83 records would not fit', row)
+  await visitor.sees('83 tickets would not fit', row)
   const made = await explorer.server.call('GET', '/v1/desk--csat/changes?kind=base&operation=create')
   await visitor.sees(succeed(made).data[0].actor.name, row)
   await visitor.click('link', 'csat', row)

@@ -85,6 +85,7 @@ question('Where is the PDF of this ticket?', async (visitor, page) => {
 question('Which webhooks failed, and why?', async (visitor, page) => {
   const now = page.getByRole('complementary', { name: 'Now' })
   await visitor.sees('26', now)
+  await visitor.sees('26 failed', page.getByRole('navigation', { name: 'Pages' }))
   for (const name of ['VIP channel', 'Urgent to Slack', 'Mail in', /422/, /503/, /"body" must be/])
     await visitor.sees(name, now)
   return async () => {

@@ -142,8 +142,23 @@ asMara('an edit that others overtook shows mine and theirs', '/t/ticket/T-1101?e
   await change('T-1101', { owner: 'theirs' })
   await visitor.click('button', /^Save 1 field/)
   await visitor.sees('owner (theirs)')
+  // Above the foot of the form, whose buttons would hide it.
+  const [keep, foot] = await Promise.all(
+    ['Save mine over it', /^Save 1 field/].map((name) =>
+      visitor.page.getByRole('button', { name }).boundingBox(),
+    ),
+  )
+  expect((keep?.y ?? Infinity) + (keep?.height ?? 0)).toBeLessThan(foot?.y ?? 0)
   await visitor.click('button', 'Save mine over it')
   await becomes('T-1101', { owner: 'mine' })
+})
+
+asMara('what a change set off is named', '/t/ticket/T-1004', async (visitor) => {
+  await visitor.click('button', 'What caused it')
+  const dialog = visitor.page.getByRole('dialog')
+  await visitor.sees('VIP channel', dialog)
+  await visitor.sees('failed', dialog)
+  expect(await dialog.innerText()).not.toMatch(/\b(vip|dead)\b/)
 })
 
 asMara('a change is undone with its plan, and the undo as well', '/t/ticket/T-1004', async (visitor) => {

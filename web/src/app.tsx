@@ -6,6 +6,7 @@ import { type PageProps, type Place, to } from './addresses.ts'
 import { useBases } from './api/queries.ts'
 import { identityOf, useSession } from './api/session.ts'
 import { Empty, pendingOf, Skeleton } from './parts/failure.tsx'
+import { baseName } from './parts/proposal.ts'
 import { Text } from './parts/text.tsx'
 import { Toast } from './parts/toast.tsx'
 import { Guard } from './shell/guard.tsx'
@@ -144,7 +145,7 @@ function Bases() {
           </p>
         </Empty>
       )}
-      <ul className="cards">
+      <ul className="tiles">
         {production.map(({ id, name, description }) => (
           <li key={id}>
             <Link href={to.activity(id)}>
@@ -155,8 +156,8 @@ function Bases() {
             {all
               .filter(({ production_base }) => production_base === id)
               .map((preview) => (
-                <Link key={preview.id} href={to.activity(preview.id)} className="preview">
-                  {preview.id}
+                <Link key={preview.id} href={to.activity(preview.id)} className="changed-word">
+                  {baseName(preview)}
                 </Link>
               ))}
           </li>

@@ -144,6 +144,7 @@ export const words = {
     preview: (of: string) => `preview of ${of}`,
     allBases: 'All bases',
     connect: 'Connect an agent',
+    failed: (count: string) => `${count} failed`,
   },
 
   keys: {
@@ -300,6 +301,8 @@ export const words = {
     endpoints: (ids: readonly string[]) => `${ids.length === 1 ? 'endpoint' : 'endpoints'} ${ids.join(', ')}`,
     only: { preview: ' in previews', production: ' in production' },
     permissions: { read: 'read', write: 'write', manage: 'manage', admin: 'admin' },
+    proposes: ' as proposals',
+    rules: ', what no rule allows as proposals',
   },
 
   review: {
@@ -518,7 +521,7 @@ export const words = {
     columns: 'Columns',
     chart: 'Chart',
     chartOf: (plural: string, field: string) => `${plural} by ${field}`,
-    chartBy: 'By…',
+    chartBy: 'Group by…',
     changedSince: (count: string) => `${count} changed since you opened this list · show`,
     range: (first: number, last: number, count: number) =>
       `${number.format(first)}–${number.format(last)} of ${number.format(count)}`,
@@ -765,7 +768,6 @@ export const words = {
     parts: { hour: 'Last hour', noon: 'Since noon', morning: 'This morning', yesterday: 'Yesterday' },
     now: 'Now',
     waiting: 'Waiting for you',
-    doNotFit: (count: number) => `${of(count, 'record')} would not fit`,
     failing: 'Failing',
     nothingFails: 'Nothing failed in this time.',
     refused: 'refused:',
@@ -797,8 +799,8 @@ export const words = {
     field: 'Field',
     values: 'Now, and after the undo',
     records: 'Records',
-    changedAfter: (count: number) =>
-      `${of(count, 'record')} ${count === 1 ? 'was' : 'were'} changed after it`,
+    changedAfter: (records: string, count: number) =>
+      `${records} ${count === 1 ? 'was' : 'were'} changed after it`,
     takenToo: (count: number) => `${of(count, 'later change')} ${count === 1 ? 'is' : 'are'} taken back too`,
     leave: (count: number) =>
       count === 1 ? 'Leave it as it is' : `Leave these ${number.format(count)} as they are`,
@@ -899,13 +901,12 @@ export const words = {
     open: 'Open it',
     changes: 'What differs from production',
     make: 'New preview',
-    makeTitle: (base: string) => `New preview of ${base}`,
     name: 'Name',
     nameHint: 'A short word of small letters, such as csat.',
     copy: 'Begins with',
     copies: {
       config: 'how records are stored, and no records',
-      config_and_sample: 'that, and the newest 100 records of each type',
+      config_and_sample: 'how records are stored, and the newest 100 of each type',
       on_write: 'all records as they are now, none of them copied',
     },
     act: 'Make the preview',

@@ -176,6 +176,13 @@ export function useChange(base: string, seq: number): Change | undefined {
   return useRead<Page<Change>>(path).data?.data.find((change) => change.seq === seq)
 }
 
+/** What triggers are called. */
+export function useTriggerNames(base: string): (id: string) => string {
+  const path = pathOf([base, 'triggers'], { limit: 1000 })
+  const all = useRead<Page<{ id: string; name: string | null }>>(path).data?.data
+  return (id) => all?.find((each) => each.id === id)?.name ?? id
+}
+
 /** What waits for a person: the newest, and how many there are. */
 export const useWaiting = (base: string) =>
   useRead<Page<ReviewRequest>>(

@@ -201,7 +201,7 @@ export type ReviewRequest = {
   at: string
   title: string
   summary: string
-  breaks: { kind: string; id: string; message: string; count?: number }[]
+  breaks: { kind: string; id: string; code?: string; message: string; count?: number }[]
   may_decide: boolean
   state?: string
 }

@@ -62,9 +62,12 @@ const dataOf = (state: Json | undefined): Data =>
 export const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
 
 export const Arrow = () => (
-  <span className="arrow" role="img" aria-label={words.becomes}>
-    →
-  </span>
+  <>
+    {' '}
+    <span className="arrow" role="img" aria-label={words.becomes}>
+      →
+    </span>{' '}
+  </>
 )
 
 /** `old → new` in a line. */
@@ -72,7 +75,7 @@ function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: n
   const lists = listDifference(from, to)
   if (lists)
     return (
-      <span className="change">
+      <span className="items">
         {lists.taken.map((item) => (
           <del key={`-${item}`}>
             <Value value={item} most={most} />
@@ -96,11 +99,11 @@ function Change({ from, to, varies = [], most = DIFF_CHARS }: Sides & { most?: n
       </Mark>
     )
   return (
-    <span className="change">
+    <>
       {!varies.includes('from') && side(from, 'del')}
       <Arrow />
       {varies.includes('to') ? <span className="empty-word">{words.severalValues}</span> : side(to, 'ins')}
-    </span>
+    </>
   )
 }
 

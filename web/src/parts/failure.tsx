@@ -24,15 +24,16 @@ export function Failure({ of, onRetry }: { of: Refusal; onRetry?: () => void }) 
       <div>
         {lead !== undefined && <strong>{lead}</strong>}
         <Text in="p">{of.message}</Text>
-        {of.details.length > 0 && (
-          <ul>
-            {of.details.slice(0, 5).map(({ path, message }) => (
+        <ul>
+          {of.details
+            .filter(({ message }) => message !== of.message)
+            .slice(0, 5)
+            .map(({ path, message }) => (
               <li key={path + message}>
                 <Text>{message}</Text>
               </li>
             ))}
-          </ul>
-        )}
+        </ul>
         <p className="meta">
           {onRetry && <Button label={words.tryAgain} onClick={onRetry} />}
           {of.requestId !== undefined && <code>{words.request(of.requestId)}</code>}
@@ -47,7 +48,7 @@ export function Refused({ of, onRenew }: { of: Refusal | null; onRenew: () => vo
   if (!of) return null
   if (!of.details.some(({ code }) => code === 'changed_since')) return <Failure of={of} />
   return (
-    <div className="amber review-since" role="alert">
+    <div className="amber section" role="alert">
       <p>{words.review.changedSince}</p>
       <Button label={words.record.toNow} onClick={onRenew} />
     </div>

@@ -14,7 +14,8 @@ export const reaches = (grant: Grant, base: string): boolean =>
 export const endpointsOf = (grant: Grant): readonly string[] => listOf(grant.endpoint)
 
 /** A grant in words: "endpoint reply, write". */
-export function grantWords({ base, record_type: type, endpoint, environment, permission }: Grant): string {
+export function grantWords(grant: Grant): string {
+  const { base, record_type: type, endpoint, environment, permission, writes = 'direct' } = grant
   const [bases, types, endpoints] = [listOf(base), listOf(type), listOf(endpoint)]
   const where = endpoints.length
     ? words.grants.endpoints(endpoints)
@@ -24,7 +25,8 @@ export function grantWords({ base, record_type: type, endpoint, environment, per
         : bases.join(', ')
       : words.grants.types(types)
   const part = environment === 'preview' || environment === 'production' ? words.grants.only[environment] : ''
-  return `${where}${part}, ${words.grants.permissions[permission]}`
+  const how = writes === 'propose' ? words.grants.proposes : writes !== 'direct' ? words.grants.rules : ''
+  return `${where}${part}, ${words.grants.permissions[permission]}${how}`
 }
 
 /** Without the tokens of tabs: a person who signed in is one author. */

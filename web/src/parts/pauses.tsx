@@ -45,7 +45,7 @@ export function Pauses({ base }: { base: string }) {
         <div key={each.id} className="card-item">
           <p>
             <Who name={each.by.name} kind={each.by.kind} />{' '}
-            <span className="amber-word">{words.pause.is}</span>
+            <span className="changed-word">{words.pause.is}</span>
           </p>
           <p className="meta">{words.pause.why(each.pause.writes, each.pause.usual)}</p>
           <p className="chips">

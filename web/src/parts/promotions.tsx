@@ -26,7 +26,7 @@ export function Promotions({ base }: { base: string }) {
     <Card className="promotions" title={words.review.lately}>
       <ul>
         {all.map(({ id, kind, from, status, changes, created_by_name: by, created_at: at }) => (
-          <li key={id} className="card-item decider">
+          <li key={id} className="card-item row decider">
             <span>
               <Text>{by ?? words.nobody}</Text> {words.review.did[kind]}{' '}
               <Text in="strong">{shortName(from)}</Text>{' '}

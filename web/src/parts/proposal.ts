@@ -1,12 +1,18 @@
 /** What a proposal changes, as the pages and the requests name it. */
 import type { Detail } from '../api/failure.ts'
 import { pathOf, send } from '../api/send.ts'
-import type { ChangeSet, Data, Edit, Step } from '../api/shapes.ts'
+import type { Base, ChangeSet, Data, Edit, RecordType, Step } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { counted } from './record-types.ts'
+import { typeOf } from './schema.ts'
 import { fieldName } from './text.tsx'
 
 /** `csat` of `desk--csat`. */
 export const shortName = (preview: string): string => preview.split('--').at(-1) ?? preview
+
+/** What a base is called; of a change-set, what it is about. */
+export const baseName = ({ id, name, change_set: set }: Base): string =>
+  set ? (set.title ?? words.review.titles.records(sizeOf(set))) : (name ?? shortName(id))
 
 export const kindName = (kind: string): string => words.review.kindNames[kind] ?? kind.replaceAll('_', ' ')
 
@@ -36,6 +42,21 @@ export type Proposal = {
 export function proposalOf(base: string, asked: { from: string; resources?: readonly Named[] }) {
   const path = pathOf([base, 'promote', 'proposal'])
   return { queryKey: [path, asked], queryFn: () => send<Proposal>('POST', path, asked), enabled: true }
+}
+
+/** How much of production would not fit, in a sentence; undefined where all fits. */
+export function misfits(
+  breaks: readonly { code?: string; count?: number; path?: string; id?: string }[],
+  conflicts: number,
+  types: readonly RecordType[],
+): string | undefined {
+  const [first] = breaks
+  if (first?.code === 'records_invalid' && breaks.length === 1)
+    return words.review.wouldNotFit(
+      counted(first.count ?? 0, types, first.id ?? typeOf(first.path ?? ''), 'record'),
+    )
+  if (breaks.length > 0) return words.review.obstacles(breaks.length)
+  return conflicts > 0 ? words.review.both(conflicts) : undefined
 }
 
 /** What a request names: a record by its type, all else by kind and id. */

@@ -36,7 +36,7 @@ function FieldChange({ row, isNewType }: { row: FieldRow; isNewType: boolean }) 
       {before && after && enums && <Choices before={before} after={after} />}
       {!before && after?.enum && <Choices before={{ enum: after.enum }} after={after} />}
       {before && after && !enums && old !== next && (
-        <span className="change">
+        <span>
           <del>{old}</del>
           <Arrow />
           <ins>{next}</ins>

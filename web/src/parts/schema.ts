@@ -26,6 +26,9 @@ export function applied(definition: unknown, steps: readonly Step[]): Definition
   return whole as Definition
 }
 
+/** The record type of a path such as `/record_type/ticket/json_schema`. */
+export const typeOf = (path: string): string => unescaped(path.split('/')[2] ?? '')
+
 export const unescaped = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~')
 const memberOf = (at: Json | undefined, key: string): Json | undefined =>
   Array.isArray(at)

@@ -1,7 +1,7 @@
 /** Steps of what caused a change or came of it, indented by how far each is. */
 import { to } from '../addresses.ts'
-import { pathOf, useRead } from '../api/queries.ts'
-import type { Actor, Operation } from '../api/shapes.ts'
+import { pathOf, useRead, useTriggerNames } from '../api/queries.ts'
+import type { Actor, Delivery, Operation } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { TextLink } from './link.tsx'
 import { Chip, Text, toneOf } from './text.tsx'
@@ -31,7 +31,7 @@ export const Steps = ({ base, steps }: { base: string; steps: readonly Step[] })
         <Name base={base} step={step} />
         {step.actor && <Text>{step.actor.name}</Text>}
         {step.status !== null && (
-          <Chip tone={step.status === 'dead' ? 'removed' : toneOf(step.status)}>{step.status}</Chip>
+          <Chip tone={toneOf(stateOf(step, step.status))}>{stateOf(step, step.status)}</Chip>
         )}
         <Time at={step.at} />
       </li>
@@ -39,7 +39,12 @@ export const Steps = ({ base, steps }: { base: string; steps: readonly Step[] })
   </ol>
 )
 
+const stateOf = ({ kind }: Step, status: string): string =>
+  kind === 'trigger_delivery' ? (words.record.deliveries[status as Delivery['status']] ?? status) : status
+
 function Name({ base, step: { of, id, change, kind } }: { base: string; step: Step }) {
+  const called = useTriggerNames(base)
+  if (kind === 'trigger_delivery' && of) return <Text>{called(of)}</Text>
   if (!change?.record_type) return <Text>{of ?? (kind === 'request' ? id.slice(0, 8) : id)}</Text>
   return <TextLink href={to.record(base, change.record_type, change.id)} text={change.title ?? change.id} />
 }

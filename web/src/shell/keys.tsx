@@ -77,7 +77,7 @@ export function Keys({ base, onClose }: { base: string; onClose: () => void }) {
       onClose={onClose}
       foot={<Button label={isOff ? words.keys.on : words.keys.off} onClick={change} />}
     >
-      <dl className="keys">
+      <dl className="facts">
         {all.map(([key, text]) => (
           <div key={key}>
             <dt>

@@ -54,7 +54,10 @@ export function Bar({ trail, children }: { trail: Trail; children?: ReactNode })
     <header className="bar">
       <nav className="trail" aria-label={words.nav.trail}>
         {trail.map(([name, address], at) => (
-          <span key={`${name} ${address}`} className={at < trail.length - 2 ? 'wide-only' : ''}>
+          <span
+            key={`${name} ${address}`}
+            className={at < trail.length - (address ? 2 : 1) ? 'wide-only' : ''}
+          >
             {address === undefined ? (
               <span aria-current={at === trail.length - 1 ? 'page' : undefined}>
                 <Text>{name}</Text>

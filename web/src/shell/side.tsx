@@ -8,6 +8,7 @@ import { useMay } from '../parts/grants.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { FIRST, isAt, type Place, placesOf } from '../parts/places.ts'
+import { baseName } from '../parts/proposal.ts'
 import { pluralOf } from '../parts/record-types.ts'
 import { Text, whole } from '../parts/text.tsx'
 import { words } from '../words.ts'
@@ -35,11 +36,12 @@ export function Side({ base, path, onPanel }: Props) {
       >
         <Icon name={place.icon} />
         <span>{place.name}</span>
-        {note > 0 && (
-          <span className={place.icon === 'automation' ? 'count failing' : 'count'}>
-            {whole.format(note)}
-          </span>
-        )}
+        {note > 0 &&
+          (place.icon === 'automation' ? (
+            <span className="note failed-word">{words.nav.failed(whole.format(note))}</span>
+          ) : (
+            <span className="count">{whole.format(note)}</span>
+          ))}
       </Link>
     )
   }
@@ -100,16 +102,15 @@ export function Side({ base, path, onPanel }: Props) {
 function BaseSwitch({ base }: { base: string }) {
   const all = useBases().data?.data ?? []
   const mine = all.find(({ id }) => id === base)
+  const nameOf = (id: string) => all.find((each) => each.id === id)?.name ?? id
   const kindOf = ({ production_base: of }: Base) =>
-    of === null ? words.nav.production : words.nav.preview(of)
-  const items = [
-    ...all.map((each) => ({
-      label: each.name ?? each.id,
-      note: kindOf(each),
-      isOn: each.id === base,
-      onSelect: () => navigate(to.activity(each.id)),
-    })),
-  ]
+    of === null ? words.nav.production : words.nav.preview(nameOf(of))
+  const items = all.map((each) => ({
+    label: <Text>{baseName(each)}</Text>,
+    note: kindOf(each),
+    isOn: each.id === base,
+    onSelect: () => navigate(to.activity(each.id)),
+  }))
   return (
     <Menu
       className={`base-switch ${mine?.production_base ? 'preview' : ''}`}
@@ -118,7 +119,7 @@ function BaseSwitch({ base }: { base: string }) {
         <>
           <span className="mark" aria-hidden="true" />
           <span className="base-name">
-            <Text in="strong">{mine?.name ?? base}</Text>
+            <Text in="strong">{mine ? baseName(mine) : base}</Text>
             <span>{mine ? kindOf(mine) : base}</span>
           </span>
           <Icon name="down" />

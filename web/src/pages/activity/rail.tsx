@@ -1,13 +1,14 @@
 /** Beside the feed: what waits for a person, what fails, and what is in work. */
 import { useQueryClient } from '@tanstack/react-query'
 import { to } from '../../addresses.ts'
-import { pathOf, staleSoon, useFailing, useWaiting, useWrite } from '../../api/queries.ts'
-import type { Delivery, ReviewRequest } from '../../api/shapes.ts'
+import { pathOf, staleSoon, useFailing, useTypes, useWaiting, useWrite } from '../../api/queries.ts'
+import type { Delivery } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { LinkButton, TextLink } from '../../parts/link.tsx'
+import { misfits } from '../../parts/proposal.ts'
 import { cut, Text, visible, whole } from '../../parts/text.tsx'
 import { span, useNow } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
@@ -29,6 +30,7 @@ export function Rail({ base, since }: Props) {
 
 function Waiting({ base }: { base: string }) {
   const { data } = useWaiting(base)
+  const types = useTypes(base).data ?? []
   if (!data) return null
   return (
     <Card title={words.activity.waiting} note={data.meta.total}>
@@ -40,9 +42,7 @@ function Waiting({ base }: { base: string }) {
             <Text>{title}</Text>
           </strong>
           <Text className="note">{summary}</Text>
-          {unfit(breaks) > 0 && (
-            <span className="changed-word">{words.activity.doNotFit(unfit(breaks))}</span>
-          )}
+          {breaks.length > 0 && <span className="changed-word">{misfits(breaks, 0, types)}</span>}
           <LinkButton label={words.review.open} href={to.review(base, kind === 'pause' ? undefined : id)} />
         </div>
       ))}
@@ -65,9 +65,6 @@ function Why({ base, of: delivery }: { base: string; of: Delivery }) {
     </span>
   )
 }
-
-/** How many records did not fit when it was asked for. */
-const unfit = (breaks: ReviewRequest['breaks']) => breaks.reduce((sum, { count = 0 }) => sum + count, 0)
 
 /** Deliveries by what they are of, the most frequent first. */
 const byOrigin = (all: readonly Delivery[]) =>

@@ -40,7 +40,7 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
         {group && row && (
           <div className="page-head">
             <div>
-              <h1 className="request-title">
+              <h1 className="chips request-title">
                 <Who name={group.actor.name} kind={group.actor.kind} />{' '}
                 <Sentence base={base} row={row} types={types} />
               </h1>

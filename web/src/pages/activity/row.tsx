@@ -42,7 +42,7 @@ export function Row({ base, row, types, onFilter }: Props) {
   )
   return (
     <li className={`feed-row ${isOpen ? 'open' : ''} ${row.isUndone ? 'undone' : ''}`}>
-      <div className="feed-line">
+      <div className="row feed-line">
         <button
           type="button"
           className="shape-button"

@@ -102,10 +102,10 @@ function Bounds({ base, tools }: { base: string; tools: readonly Selection[] }) 
 const ToolItem = ({ tool: { name, description, tokens, input_schema: input } }: { tool: Tool }) => (
   <li>
     <details>
-      <summary>
+      <summary className="row">
         <Icon name="right" />
         <Text in="code">{name}</Text>
-        <span className="meta">{words.agents.cost(whole.format(tokens))}</span>
+        <span className="meta end">{words.agents.cost(whole.format(tokens))}</span>
       </summary>
       <Text in="p">{description}</Text>
       <dl className="facts">

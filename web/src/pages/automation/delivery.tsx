@@ -26,7 +26,7 @@ type Props = { base: string; of: Delivery; onAgain?: () => void; isBusy: boolean
 
 export function DeliveryRow({ base, of, onAgain, isBusy }: Props) {
   const [isOpen, setOpen] = useState(false)
-  const { record_type: type, record_id: id, title, created_at: at, response_status: status, error } = of
+  const { record_type: type, record_id: id, title, created_at: at, error } = of
   const tone = of.direction === 'in' && of.status === 'failed' ? 'removed' : TONES[of.status]
   return (
     <li>
@@ -51,7 +51,6 @@ export function DeliveryRow({ base, of, onAgain, isBusy }: Props) {
       </details>
       {error !== null && !isOpen && (
         <p className="note">
-          {status !== null && `${status} · `}
           <Text>{error}</Text>
         </p>
       )}

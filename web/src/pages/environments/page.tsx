@@ -10,7 +10,7 @@ import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Promotions } from '../../parts/promotions.tsx'
-import { shortName } from '../../parts/proposal.ts'
+import { baseName, shortName } from '../../parts/proposal.ts'
 import { Select } from '../../parts/select.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Chip, Text } from '../../parts/text.tsx'
@@ -90,7 +90,7 @@ const Production = ({ of: { id, name, settings }, isHere }: { of: Base; isHere: 
     <Text in="strong">{name ?? id}</Text>
     <span>{words.environments.production}</span>
     {isHere && <Chip tone="info">{words.environments.thisOne}</Chip>}
-    <span className="meta">
+    <span className="meta end">
       {settings.schema_changes === 'preview_only' ? words.environments.protected : words.environments.direct}
     </span>
   </p>
@@ -98,12 +98,12 @@ const Production = ({ of: { id, name, settings }, isHere }: { of: Base; isHere: 
 
 const Maker = ({ of }: { of: Base }) => <Text>{useMaker(of) ?? ''}</Text>
 
-const Name = ({ of: { id, change_set: set }, isHere }: { of: Base; isHere: boolean }) => (
+const Name = ({ of, isHere }: { of: Base; isHere: boolean }) => (
   <span className="who">
-    <span className="preview">
+    <span className="changed-word">
       <Icon name="environments" />
     </span>
-    <Text>{set?.title ?? shortName(id)}</Text>
+    <Text>{baseName(of)}</Text>
     {isHere && <Chip tone="info">{words.environments.thisOne}</Chip>}
   </span>
 )
@@ -125,7 +125,7 @@ function NewPreview({ base, production, onClose }: Props) {
     })
   return (
     <Dialog
-      title={words.environments.makeTitle(production)}
+      title={words.environments.make}
       onClose={onClose}
       act={{
         label: words.environments.act,

@@ -16,7 +16,7 @@ export function Comparison({ place, one, other }: { place: Place; one: number; o
   const changes = differences(before.data?.data ?? {}, after.data?.data ?? {})
   return (
     <section aria-label={words.record.compared(first, last)}>
-      <header className="page-head">
+      <header className="amber chips past">
         <h2>{words.record.compared(first, last)}</h2>
         <Link href={location.pathname + searchChanged(location.search, { vs: undefined })}>
           {words.record.end}

@@ -72,6 +72,9 @@ export function Edit({ place, row, type, onEnd }: Props) {
   )
 }
 
+/** It comes below what was typed, where nobody looks. */
+const show = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'center' })
+
 type ConflictProps = { mine: Data; began: Row; theirs: Row; onTheirs: () => void; onMine: () => void }
 
 function Conflict({ mine, began, theirs, onTheirs, onMine }: ConflictProps) {
@@ -83,7 +86,7 @@ function Conflict({ mine, began, theirs, onTheirs, onMine }: ConflictProps) {
       to: to as Json,
     }))
   return (
-    <section className="amber" role="alert">
+    <section className="amber" role="alert" ref={show}>
       <p>{words.record.theirs}</p>
       <ChangesInTable
         changes={[...row(words.record.mineName, mine), ...row(words.record.theirsName, theirPatch)]}

@@ -39,7 +39,7 @@ export function History({ place, history, fired, shown, last, onShow }: Props) {
   const changes = history.data?.data ?? []
   return (
     <aside className="history" aria-label={words.record.history}>
-      <header>
+      <header className="row">
         <h2>{words.record.history}</h2>
         {changes.length > 1 && (
           <Menu
@@ -118,7 +118,7 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onOpen, onBefore }: 
         aria-label={words.record.version(version)}
       >
         <Shape name={actor.name} kind={actor.kind} />
-        <div className="entry-head">
+        <div className="line entry-head">
           <Text in="strong">{actor.name}</Text>
           {operation !== 'update' && <span>{words.record.operations[operation]}</span>}
           {call?.tool && <Text className="tool">{call.tool}</Text>}
@@ -170,7 +170,7 @@ function FiredEntry({ of: fired }: { of: Delivery }) {
       <span className="shape program" aria-hidden="true">
         <Icon name={isBad ? 'warning' : 'out'} />
       </span>
-      <div className="entry-head" title={error ?? undefined}>
+      <div className="line entry-head" title={error ?? undefined}>
         <span className="meta">{kindName(of.kind)}</span>
         <Text>{of.name ?? of.id}</Text>
         <Chip tone={isBad ? 'removed' : status === 'succeeded' ? 'added' : 'quiet'}>{state}</Chip>

@@ -68,6 +68,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
   useKey('[', () => step(-1))
   useKey(']', () => step(1))
   const list = to.records(base, type)
+  const plural = recordType ? pluralOf(recordType) : type
   // What comes at once moves nothing that is read already.
   const fired = useFired(place)
   const isReading = [now, history, related, fired, useProposals(place)].some((each) => each.isPending)
@@ -79,18 +80,20 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
   const vs = Number(search['vs']) || undefined
   return (
     <>
-      <Bar trail={[[words.nav.records, list], [recordType ? pluralOf(recordType) : type, list], [id]]}>
-        <Menu
-          icon="clock"
-          label={<span className="wide-only">{words.record.version(version ?? last, last)}</span>}
-          name={words.record.version(version ?? last, last)}
-          items={(history.data?.data ?? []).map((each) => ({
-            label: words.record.version(each.version),
-            note: each.actor.name,
-            isOn: each.version === (version ?? last),
-            onSelect: () => show(each.version),
-          }))}
-        />
+      <Bar trail={[[words.nav.records, list], [plural, list], [id]]}>
+        {!isGone && (
+          <Menu
+            icon="clock"
+            label={<span className="wide-only">{words.record.version(version ?? last, last)}</span>}
+            name={words.record.version(version ?? last, last)}
+            items={(history.data?.data ?? []).map((each) => ({
+              label: words.record.version(each.version),
+              note: each.actor.name,
+              isOn: each.version === (version ?? last),
+              onSelect: () => show(each.version),
+            }))}
+          />
+        )}
         {row && <CopyAs texts={copiesOf(place, row)} />}
         {!isEditing && !isPast && now.data && (
           <button
@@ -106,7 +109,12 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
       </Bar>
       <div className="record">
         <main className="record-main">
-          {isGone && <Gone place={place} plural={recordType ? pluralOf(recordType).toLowerCase() : type} />}
+          {isGone && (
+            <Empty title={words.record.gone}>
+              <Link href={list}>{words.record.toList(plural.toLowerCase())}</Link>
+              <Link href={`${list}?view=deleted`}>{words.record.deleted(plural.toLowerCase())}</Link>
+            </Empty>
+          )}
           {pending}
           {row && !pending && !isGone && (
             <>
@@ -173,7 +181,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
             </>
           )}
         </main>
-        {isReading ? (
+        {isReading || last === 0 ? (
           <div className="history" />
         ) : search['file'] ? (
           <Viewer place={place} name={search['file']} onClose={() => change({ file: undefined })} />
@@ -199,12 +207,3 @@ const copiesOf = (place: Place, row: Row) => ({
   [words.copies.link]: location.href,
   [words.copies.id]: row.id,
 })
-
-const Gone = ({ place: { base, type }, plural }: { place: Place; plural: string }) => (
-  <Empty title={words.record.gone}>
-    <span className="chips">
-      <Link href={to.records(base, type)}>{words.record.toList(plural)}</Link>
-      <Link href={to.records(base, type, { view: 'deleted' })}>{words.record.deleted(plural)}</Link>
-    </span>
-  </Empty>
-)

@@ -22,7 +22,7 @@ export function Viewer({ place, name, onClose }: Props) {
   useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [name])
   return (
     <aside ref={element} className="viewer" aria-label={words.record.file(name)}>
-      <header>
+      <header className="row">
         <Text in="h2">{name}</Text>
         {file.data && <span className="note">{bytes(file.data.size)}</span>}
         {address && (

@@ -95,7 +95,7 @@ export function buildColumns(
   columns.push({
     name: 'changed',
     head: words.records.changed,
-    width: isNarrow ? 5 : 11.5,
+    width: isNarrow ? 5.5 : 11.5,
     ...sorting('updated_at'),
     cell: (row) => <Changed row={row} />,
   })

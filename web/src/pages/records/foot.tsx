@@ -41,7 +41,7 @@ export function Foot({ foot, all, plural, sums, total, onShown, hint }: FootProp
         <span key={text}>{text}</span>
       ))}
       {hint !== undefined && <span className="hint">{hint}</span>}
-      <span className="keys-hint wide-only">{words.records.keys}</span>
+      <span className="end wide-only">{words.records.keys}</span>
     </footer>
   )
 }

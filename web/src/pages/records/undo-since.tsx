@@ -51,7 +51,7 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
       act={batch.act(words.records.undoDo(countOf(type, plans.length)))}
     >
       <div className="chips">
-        <label className="since">
+        <label className="row since">
           {words.records.since}{' '}
           <input
             type="datetime-local"

@@ -64,7 +64,7 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
     <Card title={words.review.whoMay}>
       <ul>
         {tokens.slice(0, MOST).map(({ id, name, kind }) => (
-          <li key={id} className="card-item decider">
+          <li key={id} className="card-item row decider">
             <Who name={name} kind={kind} />
             <span className="meta">
               {[...(id === mine?.id ? [words.review.you] : []), words.grants.permissions[needed]].join(', ')}
@@ -72,7 +72,7 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
           </li>
         ))}
         {proposer && !isListed && (
-          <li className="card-item decider">
+          <li className="card-item row decider">
             <Who name={proposer.name} kind={proposer.kind} />
             <span className="meta">{words.review.mayPropose}</span>
           </li>

@@ -10,13 +10,13 @@ import { Icon } from '../../parts/icon.tsx'
 import { TextLink } from '../../parts/link.tsx'
 import { keyOf, kindName } from '../../parts/proposal.ts'
 import { counted, titleOf } from '../../parts/record-types.ts'
-import { sidesOf } from '../../parts/schema.ts'
+import { sidesOf, typeOf } from '../../parts/schema.ts'
 import { fieldName, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type Choices, editOf, placeOf } from './choices.tsx'
 import { FixButtons } from './fix-buttons.tsx'
 import type { Break, Migration, MigrationStep, Proposal } from './load.ts'
-import { type Fix, fixesOf, typeOf } from './schema.ts'
+import { type Fix, fixesOf } from './schema.ts'
 import { nameOfEdit } from './title.ts'
 
 type Choose = (type: string, steps: readonly MigrationStep[]) => void
@@ -41,8 +41,8 @@ export function Breaks({ wanted, ...props }: Props & { wanted: Migration | null 
       {plan.conflicts
         .filter(({ path }) => path === undefined)
         .map(({ kind, id, production, preview }) => (
-          <section key={`${kind}/${id}`} className="amber review-break">
-            <h2>
+          <section key={`${kind}/${id}`} className="amber section review-break">
+            <h2 className="row">
               <Icon name="warning" />
               <span>
                 <Text>{nameOfEdit({ kind, id, diff: [] }, types)}</Text>{' '}
@@ -57,7 +57,7 @@ export function Breaks({ wanted, ...props }: Props & { wanted: Migration | null 
           </section>
         ))}
       {Object.entries(migration).map(([type, steps]) => (
-        <section key={type} className="card review-chosen">
+        <section key={type} className="card row review-chosen">
           <Icon name="review" />
           <p>
             {steps.map((step) => (
@@ -103,8 +103,8 @@ function Obstacle({ of, base, plan, types, migration, onChoose, choices }: Props
   const change = editOf(plan, of)
   const add = (steps: readonly MigrationStep[]) => onChoose(type, [...(migration[type] ?? []), ...steps])
   return (
-    <section className="amber review-break">
-      <h2>
+    <section className="amber section review-break">
+      <h2 className="row">
         <Icon name="warning" />
         <Text>
           {isOfRecords
@@ -184,7 +184,7 @@ function Samples({ base, type, of, types }: Pick<Props, 'base' | 'types'> & { ty
   ).data?.data
   const more = (of.count ?? ids.length) - ids.length
   return (
-    <p className="review-samples">
+    <p className="chips review-samples">
       {ids.map((id) => {
         const row = rows?.find((each) => each.id === id)
         const title = row

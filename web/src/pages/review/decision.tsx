@@ -7,7 +7,7 @@ import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Refused } from '../../parts/failure.tsx'
-import { keyOf, shortName } from '../../parts/proposal.ts'
+import { keyOf, misfits, shortName } from '../../parts/proposal.ts'
 import { type Sending, useVerdict } from '../../parts/review/on-record.tsx'
 import type { Said, Verdict } from '../../parts/review/opinion.tsx'
 import type { Rights } from '../../parts/review/rights.ts'
@@ -17,7 +17,6 @@ import { Approvals, Deciders, Reopen } from './approvals.tsx'
 import { type Choices, partOf, undecided } from './choices.tsx'
 import { type Item, isBlocked, type Migration, type Promotion, type Proposal, type Secret } from './load.ts'
 import { Secrets } from './secrets.tsx'
-import { misfits } from './title.ts'
 
 type Props = {
   of: Sending
@@ -96,7 +95,7 @@ export function Decision(props: Props) {
     return () => removeEventListener('keydown', press)
   })
   const isJudged = rights.mayReview && !isClosed
-  const trouble = plan && isBlocked(plan) ? misfits(plan, types) : undefined
+  const trouble = plan && isBlocked(plan) ? misfits(plan.breaks, plan.conflicts.length, types) : undefined
   const hasNote = note.trim() !== ''
   const mayNot = set ? words.review.mayNotRecords : words.review.mayNot(base)
   return (

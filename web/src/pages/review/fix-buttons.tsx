@@ -69,7 +69,7 @@ function Typed({ fix, onChoose }: TypedProps) {
     onChoose(isNumber ? Number(text) : text)
   }
   return (
-    <form className="fix-form" onSubmit={submit}>
+    <form className="row" onSubmit={submit}>
       <input
         aria-label={words.review.fixes.value(fieldName(fix.field))}
         type={isNumber ? 'number' : format === 'date' ? 'date' : 'text'}

@@ -9,7 +9,7 @@ import { LinkButton } from '../../parts/link.tsx'
 import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
 import { Promotions } from '../../parts/promotions.tsx'
-import { shortName, sizeOf } from '../../parts/proposal.ts'
+import { misfits, shortName, sizeOf } from '../../parts/proposal.ts'
 import { useParameters } from '../../parts/search.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { Chip, Text } from '../../parts/text.tsx'
@@ -18,7 +18,7 @@ import { Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { STATUS_TONES } from './approvals.tsx'
 import { type Item, type Proposal, placeOf, type Request, useItems, usePlans } from './load.ts'
-import { misfits, titleOf } from './title.ts'
+import { titleOf } from './title.ts'
 import './review.css'
 
 export default function Page({ place: { base } }: PageProps) {
@@ -78,7 +78,7 @@ const isSame = ({ changes, conflicts, breaks }: Proposal) =>
 type RowProps = { base: string; item: Item; proposal: Proposal | undefined; types: readonly RecordType[] }
 
 function Waiting({ base, item, proposal, types }: RowProps) {
-  const trouble = proposal && misfits(proposal, types)
+  const trouble = proposal && misfits(proposal.breaks, proposal.conflicts.length, types)
   return (
     <li className="card-item review-row">
       <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
@@ -109,7 +109,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
             {item.set &&
               item.set.approvals.needed > 0 &&
               ` · ${words.review.approvals(item.set.approvals.given, item.set.approvals.needed)}`}
-            {trouble !== undefined && <span className="amber-word"> · {<Text>{trouble}</Text>}</span>}
+            {trouble !== undefined && <span className="changed-word"> · {<Text>{trouble}</Text>}</span>}
           </p>
         )}
       </div>
@@ -129,7 +129,7 @@ function Decided({ base }: { base: string }) {
       {all.length > 0 && (
         <ul className="card" aria-label={words.review.places.ended}>
           {all.map((request) => (
-            <li key={request.id} className="card-item review-decided">
+            <li key={request.id} className="card-item">
               <p>
                 <Text in="strong">{request.title}</Text>{' '}
                 <Text className="meta">{shortName(request.from ?? request.id)}</Text>

@@ -36,7 +36,7 @@ export function RecordChange({ base, edit, stored, types, conflicts, choices, sa
   const isThere = isRecord && op !== 'create'
   const made = diff[0]?.path === '' ? (diff[0].value as { data?: Data } | undefined)?.data : undefined
   const row = { id, data: stored?.data ?? made ?? {}, ...(edit.title && { title: edit.title }) }
-  const title = isRecord ? titleOf(row, definition) : (edit.title ?? id)
+  const title = isRecord ? titleOf(row, definition) : (edit.title ?? id).replace(/^\w+/, fieldName)
   const isLeft = choices.left.has(keyOf(edit))
   return (
     <article className="card review-resource" aria-label={visible(title)}>
@@ -91,7 +91,7 @@ function Choice({ conflict, choices }: { conflict: Conflict; choices: Choices })
       {(['preview', 'production'] as const).map((side) => {
         const value = valueIn(conflict[side])
         return (
-          <label key={side}>
+          <label key={side} className="row">
             <input
               type="radio"
               name={name}

@@ -54,5 +54,5 @@ export function ResourceChange({ base, edit, types, children }: Props) {
 function Deleted({ base, type }: { base: string; type: string }) {
   const total = useRead<Page<unknown>>(pathOf([base, 'records', type], { limit: 1, include_total: true }))
     .data?.meta.total
-  return total ? <p className="card-item amber-word">{words.review.goWithIt(total)}</p> : null
+  return total ? <p className="card-item changed-word">{words.review.goWithIt(total)}</p> : null
 }

@@ -1,6 +1,6 @@
 /** What could be done for the records that would not fit a changed record type. */
 import type { Json, Schema } from '../../api/shapes.ts'
-import { type Definition, type FieldRow, fieldRows, unescaped } from '../../parts/schema.ts'
+import { type Definition, type FieldRow, fieldRows, typeOf, unescaped } from '../../parts/schema.ts'
 import type { Break, MigrationStep, Sample } from './load.ts'
 
 /** What can be done for the records that a field keeps from fitting. */
@@ -43,9 +43,6 @@ function repeatedSteps(hint: string, path: string): readonly MigrationStep[] | u
     return undefined
   }
 }
-
-/** The record type of a path such as `/record_type/ticket/json_schema`. */
-export const typeOf = (path: string): string => unescaped(path.split('/')[2] ?? '')
 
 function fixesOfField({ name, before, after, isNeeded, wasNeeded }: FieldRow): Fix[] {
   const field = `data.${name}`

@@ -1,10 +1,9 @@
 /** What a proposal is called, in the words of the page: names of agents stand in their own places. */
 import type { RecordType } from '../../api/shapes.ts'
 import { kindName, shortName, sizeOf } from '../../parts/proposal.ts'
-import { counted, nameOf, plural, pluralOf } from '../../parts/record-types.ts'
+import { nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
 import type { Edit, Item, Proposal } from './load.ts'
-import { typeOf } from './schema.ts'
 
 /** The name of what an edit changes. A new one has it in its definition. */
 export function nameOfEdit(
@@ -28,13 +27,4 @@ export function titleOf(item: Item, proposal: Proposal | undefined, types: reado
   if (only && changes.length === 1)
     return words.review.titles[only.op](kindName(only.kind), nameOfEdit(only, types))
   return words.review.titles.promote(shortName(item.from))
-}
-
-/** How much of production would not fit, in a sentence; undefined where all fits. */
-export function misfits({ breaks, conflicts }: Proposal, types: readonly RecordType[]): string | undefined {
-  const [first] = breaks
-  if (first?.code === 'records_invalid' && breaks.length === 1)
-    return words.review.wouldNotFit(counted(first.count ?? 0, types, typeOf(first.path), 'record'))
-  if (breaks.length > 0) return words.review.obstacles(breaks.length)
-  return conflicts.length > 0 ? words.review.both(conflicts.length) : undefined
 }

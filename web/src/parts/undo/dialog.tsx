@@ -42,6 +42,10 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
     write.send('POST', pathOf([base, 'revert']), { ...of, ...choice }, done, once)
   }
 
+  // Of one type, it is named; skipped records are of the same ones.
+  const [one, other] = seen?.by ?? []
+  const countedOf = (count: number) =>
+    one && !other ? counted(count, types, one.record_type, one.kind) : words.countOfRecords(count)
   const total = (seen?.count ?? 0) + (seen?.skipped.length ?? 0)
   return (
     <Dialog
@@ -66,8 +70,8 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
             plan={seen}
             what={seen.by.map((each) => counted(each.count, types, each.record_type, each.kind))}
           />
-          <Fields items={[...seen.data, ...seen.also]} />
-          <Left base={base} plan={seen} types={types}>
+          <Fields items={[...seen.data, ...seen.also]} counted={countedOf} />
+          <Left base={base} plan={seen} types={types} counted={countedOf}>
             <label>
               <input type="radio" name={name} checked={!isForced} onChange={() => setForced(false)} />{' '}
               {words.undo.leave(seen.skipped.length + seen.also.length)}

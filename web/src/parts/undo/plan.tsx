@@ -1,7 +1,7 @@
 /** The parts of an undo plan: numbers, fields, what stays, what was sent. */
 import { type ReactNode, useMemo } from 'react'
-import { pathOf, useChange, useRead } from '../../api/queries.ts'
-import type { Page, RecordType } from '../../api/shapes.ts'
+import { useChange, useTriggerNames } from '../../api/queries.ts'
+import type { RecordType } from '../../api/shapes.ts'
 import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
 import { words } from '../../words.ts'
 import { Arrow, ChangesInLine, changesOf, isEmpty } from '../diff.tsx'
@@ -34,7 +34,10 @@ const Count = ({ value, label }: { value: number; label: string }) => (
 
 const DIFF = 40
 
-export function Fields({ items }: { items: readonly UndoItem[] }) {
+/** How much a plan is of, in a word: "86 tickets". */
+type Counted = (count: number) => string
+
+export function Fields({ items, counted }: { items: readonly UndoItem[]; counted: Counted }) {
   const fields = useMemo(() => fieldsOfPlan(items), [items])
   if (fields.length === 0) return null
   const side = (values: readonly ValueCount[], total: number, Mark: 'del' | 'ins') =>
@@ -47,7 +50,7 @@ export function Fields({ items }: { items: readonly UndoItem[] }) {
             <Value value={value} most={DIFF} />
           </Mark>
         )}
-        {(values.length > 1 || count < total) && <span className="times"> {whole.format(count)}</span>}
+        {(values.length > 1 || count < total) && <span className="times"> {whole.format(count)}</span>}{' '}
       </span>
     ))
   return (
@@ -64,13 +67,11 @@ export function Fields({ items }: { items: readonly UndoItem[] }) {
           <tr key={name}>
             <th scope="row">{name}</th>
             <td>
-              <span className="change">
-                {side(from, count, 'del')}
-                <Arrow />
-                {side(to, count, 'ins')}
-              </span>
+              {side(from, count, 'del')}
+              <Arrow />
+              {side(to, count, 'ins')}
             </td>
-            <td className="note">{words.countOfRecords(count)}</td>
+            <td className="note">{counted(count)}</td>
           </tr>
         ))}
       </tbody>
@@ -78,18 +79,26 @@ export function Fields({ items }: { items: readonly UndoItem[] }) {
   )
 }
 
-type LeftProps = { base: string; plan: UndoPlan; types: readonly RecordType[]; children: ReactNode }
+type LeftProps = {
+  base: string
+  plan: UndoPlan
+  types: readonly RecordType[]
+  counted: Counted
+  children: ReactNode
+}
 const SHOWN = 5
 
 /** What was changed after it, by whom, and the choice. */
-export function Left({ base, plan: { skipped, also }, types, children }: LeftProps) {
+export function Left({ base, plan: { skipped, also }, types, counted, children }: LeftProps) {
   if (skipped.length + also.length === 0) return null
   const overtaken = skipped.filter(({ overtaken_by }) => overtaken_by !== null)
   return (
     <section className="amber">
       <h3>
         <Icon name="warning" />
-        {skipped.length > 0 ? words.undo.changedAfter(skipped.length) : words.undo.takenToo(also.length)}
+        {skipped.length > 0
+          ? words.undo.changedAfter(counted(skipped.length), skipped.length)
+          : words.undo.takenToo(also.length)}
       </h3>
       <ul className="left">
         {skipped.slice(0, SHOWN).map((each) => (
@@ -126,7 +135,7 @@ function After({ base, seq }: { base: string; seq: number }) {
   const change = useChange(base, seq)
   if (!change) return null
   return (
-    <span className="note after">
+    <span className="note line">
       <Who name={change.actor.name} kind={change.actor.kind} />
       <Time at={change.at} />
       <ChangesInLine changes={changesOf(change.diff)} most={2} />
@@ -136,10 +145,7 @@ function After({ base, seq }: { base: string; seq: number }) {
 
 /** What other systems got, and keep. */
 export function Sent({ base, plan: { effects } }: { base: string; plan: UndoPlan }) {
-  const triggers = useRead<Page<{ id: string; name: string | null }>>(
-    pathOf([base, 'triggers'], { limit: 1000 }),
-  )
-  const called = (id: string) => triggers.data?.data.find((each) => each.id === id)?.name ?? id
+  const called = useTriggerNames(base)
   const sent = effects?.deliveries ?? []
   if (sent.length === 0) return null
   const origins = Object.entries(Object.groupBy(sent, ({ of }) => of ?? ''))
