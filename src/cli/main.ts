@@ -34,7 +34,7 @@ import { endpoint } from './resources/endpoint.ts'
 import { file } from './resources/file.ts'
 import { fileType } from './resources/file-type.ts'
 import { inboundWebhook } from './resources/inbound-webhook.ts'
-import { preview } from './resources/preview.ts'
+import { discard, preview, review, submit } from './resources/preview.ts'
 import { promote, promotion, propose, rollback } from './resources/promotion.ts'
 import { provider } from './resources/provider.ts'
 import { query } from './resources/query.ts'
@@ -43,7 +43,7 @@ import { record } from './resources/record.ts'
 import { recordType } from './resources/record-type.ts'
 import { relationship } from './resources/relationship.ts'
 import { relationshipType } from './resources/relationship-type.ts'
-import { review } from './resources/review.ts'
+import { reviewRequest } from './resources/review-request.ts'
 import { s3Credential } from './resources/s3-credential.ts'
 import { seed } from './resources/seed.ts'
 import { sql } from './resources/sql.ts'
@@ -63,7 +63,7 @@ const NOUNS = [
   preview,
   config,
   promotion,
-  review,
+  reviewRequest,
   recordType,
   record,
   attachment,
@@ -88,6 +88,9 @@ const NOUNS = [
 const ROWS = [
   whoami,
   propose,
+  submit,
+  discard,
+  review,
   promote,
   rollback,
   query,
@@ -221,7 +224,19 @@ const GROUPS: readonly (readonly [heading: string, names: readonly string[]])[] 
   ['History:', ['changes', 'trace', 'revert', 'trash', 'calls', 'replay', 'usage']],
   [
     'Previews and config files:',
-    ['preview', 'config', 'seed', 'propose', 'promote', 'review', 'promotion', 'rollback'],
+    [
+      'preview',
+      'config',
+      'seed',
+      'propose',
+      'submit',
+      'discard',
+      'review',
+      'review-request',
+      'promote',
+      'promotion',
+      'rollback',
+    ],
   ],
   ['Access:', ['whoami', 'token', 'vault', 's3-credential']],
 ]

@@ -116,13 +116,13 @@ test('a tool that does several things takes the name of what it does', async () 
   expect(named('work', 'action').enum).toContain('wait')
   expect(named('preview', 'action').enum).toContain('list')
   expect(named('configure', 'act').enum).toContain('delete')
-  expect(named('propose', 'ask').type).toBe('boolean')
+  expect(named('propose', 'submit').type).toBe('boolean')
 })
 
 test('asking a person is a write: an address that only reads does not offer it, and refuses it', async () => {
   const path = '/mcp/crm?readonly=1&tools=propose'
   const [tool] = await list(path)
-  expect(Object.keys(tool.inputSchema.properties)).not.toContain('ask')
-  const { error } = await callTool(world, path, 'propose', { from: 'crm--draft', ask: true })
+  expect(Object.keys(tool.inputSchema.properties)).not.toContain('submit')
+  const { error } = await callTool(world, path, 'propose', { from: 'crm--draft', submit: true })
   expect(error.code).toBe('FORBIDDEN')
 })

@@ -141,9 +141,9 @@ describe('the tools of environments', () => {
     expect(await asAgent('propose', { revision: 1 }, mcp)).toMatchObject({
       details: [{ path: '/revision', code: 'unknown_key', message: 'Unknown field "revision".' }, {}],
     })
-    const proposal = await asAgent('propose', { ask: true, note: 'Signed.' }, mcp)
+    const proposal = await asAgent('propose', { submit: true, title: 'The survey', comment: 'Signed.' }, mcp)
     expect(proposal).toMatchObject({
-      ...{ status: 'submitted', reviews: [], review_request: { state: 'open' } },
+      ...{ status: 'submitted', reviews: [], review_request: { state: 'open', title: 'The survey' } },
       next: expect.stringMatching(/^One person decides, whose token may promote here, and who did not ask\./),
     })
     expect(proposal).not.toHaveProperty('approvals')

@@ -19,7 +19,7 @@ test('it asks, and reads the answer, without the name of the change-set', async 
   const made = await callTool(world, '/mcp/crm', 'create_deal', { n: 1 }, { token })
   const from = made.body.change_set
   expect((await propose({})).body).toMatchObject({ from, summary: { create: 1, update: 0, delete: 0 } })
-  expect((await propose({ ask: true })).body).toMatchObject({ from, review_request: { state: 'open' } })
+  expect((await propose({ submit: true })).body).toMatchObject({ from, review_request: { state: 'open' } })
   succeed(await world.call('POST', '/v1/crm/promote', { from }))
   expect((await propose({})).body).toMatchObject({ from, status: 'merged' })
   // What it writes next is in another one, which it then asks about.
@@ -48,7 +48,7 @@ test('it is listed for a token whose work ends with it, and not for one that wri
     const found = tools.find(({ name }: { name: string }) => name === 'propose')
     return Object.keys(found.inputSchema.properties)
   }
-  expect(await argumentsAt('/mcp/crm')).toEqual(['ask', 'note', 'max_tokens'])
+  expect(await argumentsAt('/mcp/crm')).toEqual(['submit', 'title', 'comment', 'max_tokens'])
   expect(await argumentsAt('/mcp/crm?tools=propose')).toEqual(expect.arrayContaining(['from', 'resources']))
   // What is not listed is taken all the same.
   const made = await callTool(world, '/mcp/crm', 'create_deal', { n: 3 }, { token })

@@ -235,7 +235,7 @@ test('no import, promotion or approval does as a task what it does not at once, 
         ['/mcp/shop/e/desk', 'batch', { operations: DELETE_MANY }],
         ['/mcp/shop/e/desk', 'own_rights', {}],
         ['/mcp/shop', 'promote', { from, force: true }],
-        ['/mcp/shop', 'propose', { from, ask: true, note: 'please' }],
+        ['/mcp/shop', 'propose', { from, submit: true, comment: 'please' }],
         ['/mcp/shop', 'review', { from, verdict: 'approve', revision: 1 }],
       ] as const
     ).map(([path, tool, args]) => ({ path, tool, end: endOf(token, path, { name: tool, arguments: args }) }))

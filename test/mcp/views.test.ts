@@ -190,7 +190,7 @@ describe('a proposal', () => {
     const written = await agent.call('PATCH', `/v1/crm/records/deal/${id}`, { data: { stage: 'won' } })
     const from = succeed(written).change_set
     const own = { token: agent.token, path: '/mcp/crm?tools=propose' }
-    const asked = await call('propose', { from, ask: true, note: 'Signed.' }, own)
+    const asked = await call('propose', { from, submit: true, comment: 'Signed.' }, own)
     return { id, from, asked, own }
   }
   const stageOf = async (id: string) =>

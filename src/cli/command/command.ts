@@ -164,7 +164,9 @@ function pathOf(row: Row, written: Written): string {
 
 const same = (text: string): string => text
 
-const flagOf = ({ flags }: Option): string => flags.split(' ', 1)[0] ?? flags
+/** The long form of an option. */
+const flagIn = (flags: string): string => /--[\w-]+/.exec(flags)?.[0] ?? flags
+const flagOf = ({ flags }: Option): string => flagIn(flags)
 
 const bodyFlags = ({ options }: Row): string =>
   options
@@ -197,7 +199,7 @@ export function configure(command: Command): Command {
 /** An option with a value. Rejects repeats, because one value would be silently dropped. */
 export function valued(flags: string, about: string): Flag {
   return new Flag(flags, about).argParser((value: string, before: unknown) => {
-    if (before !== undefined) throw misused(`${flags.split(' ', 1)[0]} is given more than once.`)
+    if (before !== undefined) throw misused(`${flagIn(flags)} is given more than once.`)
     return value
   })
 }

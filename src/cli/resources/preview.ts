@@ -2,6 +2,7 @@
 import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { commandOf } from '../command/operations.ts'
+import { text } from '../command/options.ts'
 import { resources } from './promotion.ts'
 
 /** A production base has the same path, and is not deleted as a preview. */
@@ -9,6 +10,29 @@ function checkId(id: string): void {
   if (!id.includes('--'))
     throw misused(`"${id}" is no preview. Give the whole id, <base>--<name>, such as crm--dev.`)
 }
+
+/** Command `plinth discard`. */
+export const discard = commandOf('previews.discard', 'discard', {
+  summary: 'Take changes out of a change-set, which --base names',
+  says: { resources },
+})
+
+/** Command `plinth submit`. */
+export const submit = commandOf('previews.submit', 'submit', {
+  summary: 'Ask a person to promote a change-set, which --base names',
+})
+
+/** Command `plinth review <preview> <verdict>`. */
+export const review = commandOf('previews.review', 'review', {
+  summary: 'Approve a change-set, comment on it, send it back or reject it',
+  path: '/:preview/reviews',
+  argument: 'verdict',
+  says: {
+    resources,
+    revision: '<n> what you looked at; an approval needs it',
+    text: text('-m, --text <text>', 'text', 'what you say'),
+  },
+})
 
 export const preview: Noun = {
   name: 'preview',
@@ -27,18 +51,6 @@ export const preview: Noun = {
       says: {
         copy: '<what> config (default), config_and_sample: also some records, or on_write: a change-set',
       },
-    }),
-    commandOf('previews.discard', 'discard', {
-      summary: 'Take changes out of a change-set, which --base names',
-      says: { resources },
-    }),
-    commandOf('previews.submit', 'submit', {
-      summary: 'Ask a person to promote a change-set, which --base names',
-    }),
-    commandOf('previews.review', 'review', {
-      summary: 'Comment on a change-set, which --base names, approve it, send it back or reject it',
-      argument: 'verdict',
-      says: { resources, revision: '<n> what you looked at; an approval needs it' },
     }),
     commandOf('previews.reviews', 'reviews', {
       summary: 'List what was said about a change-set, which --base names',

@@ -35,12 +35,12 @@ const propose = compile(
   ),
 )
 const ToolRequest = graphql(`fragment ToolRequest on ReviewRequest {
-  id from at state note decision { decision note by { name } at }
+  id from at title state note decision { decision note by { name } at }
 }`)
 const ask = compile(
   graphql(
-    `mutation ToolAskForReview($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $note: String) {
-      done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, note: $note) { ...ToolRequest }
+    `mutation ToolAskForReview($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $title: String, $note: String) {
+      done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, title: $title, note: $note) { ...ToolRequest }
     }`,
     [ToolRequest],
   ),
@@ -67,13 +67,14 @@ const HOW_DECIDED = 'he answer says how the newest request was decided.'
 
 const input = z.strictObject({
   ...chosen,
-  ask: z.boolean().optional().meta({ description: 'Ask a person to promote it.' }),
-  note: z.string().optional().meta({ description: 'With ask: a word to the person.' }),
+  submit: z.boolean().optional().meta({ description: 'Ask a person to promote it.' }),
+  title: z.string().optional().meta({ description: 'With submit: what the person reads first.' }),
+  comment: z.string().optional().meta({ description: 'With submit: a word to the person.' }),
   ...reading,
 })
 
 async function show(
-  { base_id, from, max_tokens: _, ask: isAsked, note, ...selected }: Given<typeof input>,
+  { base_id, from, max_tokens: _, submit: isAsked, title, comment: note, ...selected }: Given<typeof input>,
   context: Context,
   _caller: Caller,
   { at, hasViews, publicUrl }: CalledAt,
@@ -82,7 +83,7 @@ async function show(
   const base = productionOf(base_id)
   const places = { base, ...omitUndefined({ from: from ?? (base_id === base ? undefined : base_id) }) }
   const request = isAsked
-    ? (await ask({ ...places, ...omitUndefined({ ...asking, note }) }, context)).done
+    ? (await ask({ ...places, ...omitUndefined({ ...asking, title, note }) }, context)).done
     : (await asked(places, context)).newest
   const seen = request ? { ...places, from: request.from } : places
   const { proposal } = await propose({ ...seen, ...omitUndefined(selected) }, context)
@@ -130,7 +131,7 @@ async function openRequest(base: string, from: string, context: Context) {
 
 const whole = tool('propose', {
   title: 'Propose a promotion',
-  description: `${WHAT} \`ask\` puts it on the list of what waits for a person; t${HOW_DECIDED}`,
+  description: `${WHAT} \`submit\` puts it on the list of what waits for a person; t${HOW_DECIDED}`,
   permission: 'write',
   hints: { idempotent: true },
   isUnlisted: true,
@@ -141,6 +142,8 @@ const whole = tool('propose', {
   run: show,
 })
 
+const unlisted = { listed: false }
+
 /** For tokens that may write to no preview, and at addresses that only read: it asks nobody. */
 const showing = tool('propose', {
   title: 'Propose a promotion',
@@ -150,20 +153,19 @@ const showing = tool('propose', {
   isUnlisted: true,
   decidesAt: productionOf,
   input: input.extend({
-    ask: input.shape.ask.meta({ listed: false }),
-    note: input.shape.note.meta({ listed: false }),
+    submit: input.shape.submit.meta(unlisted),
+    title: input.shape.title.meta(unlisted),
+    comment: input.shape.comment.meta(unlisted),
   }),
   output: answerOutput,
   run: show,
 })
 
-const unlisted = { listed: false }
-
 /** As the list shows it to a token that proposes: what it wrote is asked about as a whole. */
 export const asking = tool('propose', {
   title: 'Propose what you wrote',
   description:
-    'What you have proposed here, and how it was decided. `ask` puts it before a person: finish with it.',
+    'What you have proposed here, and how it was decided. `submit` puts it before a person: finish with it.',
   permission: 'write',
   hints: { idempotent: true },
   isUnlisted: true,
@@ -180,7 +182,7 @@ export const asking = tool('propose', {
   run: show,
 })
 
-// Calls run the whole tool, so that `ask` fails with FORBIDDEN and not as unknown.
+// Calls run the whole tool, so that `submit` fails with FORBIDDEN and not as unknown.
 export const proposeTools: readonly TwoSided[] = [{ ...whole, reads: { ...showing, call: whole.call } }]
 
 /** The proposal as a text to show a person. */

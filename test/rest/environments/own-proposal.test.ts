@@ -40,8 +40,28 @@ test('over REST, GraphQL and the command line', async () => {
   expect(newest.data.newestReviewRequest).toEqual({ from, title: 'Two' })
   const { change_set: next } = succeed(await call('PUT', path, { data: { n: 2 } }), 201)
   expect(next).not.toBe(from)
-  const { out } = await run('review', 'ask', '--title', 'Three')
+  const { out } = await run('review-request', 'ask', '--title', 'Three')
   expect(JSON.parse(out)).toMatchObject({ from: next, title: 'Three' })
+})
+
+test('the command line submits a change-set, reviews it and takes changes out of it', async () => {
+  const { token, call } = await world.newToken([{ permission: 'write', writes: 'propose' }])
+  const put = async (id: string) =>
+    succeed(await call('PUT', `/v1/crm/records/deal/${id}`, { data: { n: 1 } }), 201)
+  const { change_set: from } = await put('e1')
+  await put('e2')
+  const asAgent = { PLINTH_URL: world.url, PLINTH_TOKEN: token }
+  const asPerson = { ...asAgent, PLINTH_TOKEN: world.adminToken }
+  const taken = await plinth(['--base', from, 'discard', '--resource', 'record/deal/e2', '--json'], asAgent)
+  expect(JSON.parse(taken.out).changes).toMatchObject([{ kind: 'record', id: 'deal/e2' }])
+  expect((await plinth(['--base', from, 'submit', '--title', 'One deal'], asAgent)).code).toBe(0)
+  const own = await plinth(['review', from, 'approve', '--revision', '3', '-m', 'Fine.'], asAgent)
+  expect({ code: own.code, err: own.err }).toEqual({ code: 1, err: expect.stringContaining('FORBIDDEN') })
+  const said = await plinth(['review', from, 'approve', '--revision', '3', '-m', 'Fine.', '--json'], asPerson)
+  expect(JSON.parse(said.out)).toMatchObject({ verdict: 'approve', text: 'Fine.' })
+  expect((await plinth(['review', from, 'comment', '-m', 'One.', '-m', 'Two.'], asPerson)).err).toContain(
+    '--text is given more than once',
+  )
 })
 
 test('another token names the preview', async () => {

@@ -5,8 +5,8 @@ import { resources } from './promotion.ts'
 
 const migration = 'the steps that migrate records, by record type'
 
-export const review: Noun = {
-  name: 'review',
+export const reviewRequest: Noun = {
+  name: 'review-request',
   summary: 'What waits for a person: promotions that somebody asked for, and tokens that are paused',
   columns: ['id', 'kind', 'title', 'summary', 'by', 'at', 'state', 'may_decide'],
   rows: [
