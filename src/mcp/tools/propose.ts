@@ -68,8 +68,8 @@ const HOW_DECIDED = 'he answer says how the newest request was decided.'
 const input = z.strictObject({
   ...chosen,
   submit: z.boolean().optional().meta({ description: 'Ask a person to promote it.' }),
-  title: z.string().optional().meta({ description: 'With submit: what the person reads first.' }),
-  comment: z.string().optional().meta({ description: 'With submit: a word to the person.' }),
+  title: z.string().optional(),
+  comment: z.string().optional().meta({ description: 'A word to the person.' }),
   ...reading,
 })
 
