@@ -55,7 +55,7 @@ const FINDS = new Set(['executeSql'])
 /** Queries of the log that show the difference of a change-set at its id. */
 const DIFFERENCE = new Set(['changes', 'changeGroups', 'changesEnd'])
 /** Root fields about a change-set itself. Nothing else takes its id. */
-const OWN = new Set(['discardChanges', 'changeSetReviews', 'reviewPreview', 'reopenPreview'])
+const OWN = new Set(['discardChanges', 'changeSetReviews', 'submitPreview', 'reviewPreview', 'reopenPreview'])
 
 /** Whether a static operation can write into a change-set, if it writes. */
 export const writesDrafts = ({ definitions }: DocumentNode): boolean =>

@@ -1,4 +1,5 @@
 /** GraphQL types and operations of review requests. */
+import { productionOf } from '../contract/ids.ts'
 import { type Promotion, reviewRequests } from '../engine/environments/index.ts'
 import { builder } from './builder.ts'
 import { Actor } from './changes.ts'
@@ -111,6 +112,18 @@ mutation('askForReview', {
     ...builder.args((t) => ({ title: t.string(), note: t.string() })),
   },
   resolve: (scope, { base, ...args }) => reviewRequests.askForReview(scope, base, bodyOf(args)),
+})
+
+mutation('submitPreview', {
+  description: 'Submits a change-set: asks a person to promote all of it.',
+  type: RequestRef,
+  args: builder.args((t) => ({
+    base: t.string({ required: true, description: 'The change-set.' }),
+    title: t.string({ description: 'What a person reads first.' }),
+    comment: t.string({ description: 'A word to who decides.' }),
+  })),
+  resolve: (scope, { base: from, title, comment: note }) =>
+    reviewRequests.askForReview(scope, productionOf(from), bodyOf({ from, title, note })),
 })
 
 mutation('decideReviewRequest', {

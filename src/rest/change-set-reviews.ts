@@ -45,16 +45,14 @@ export const changeSetReviews = [
     params,
     body: SubmitBody.optional(),
     operation: graphql(
-      `mutation SubmitPreview($base: String!, $from: String!, $title: String, $note: String, $dryRun: Boolean) {
-        done: askForReview(base: $base, from: $from, title: $title, note: $note, dryRun: $dryRun) { ...RequestFields dry_run: dryRun }
+      `mutation SubmitPreview($base: String!, $title: String, $comment: String, $dryRun: Boolean) {
+        done: submitPreview(base: $base, title: $title, comment: $comment, dryRun: $dryRun) { ...RequestFields dry_run: dryRun }
       }`,
       [RequestFields],
     ),
-    variables: ({ params, body: { comment, dry_run, ...body } = {} }) => ({
-      base: productionOf(params.base_id),
-      from: params.base_id,
+    variables: ({ params, body: { dry_run, ...body } = {} }) => ({
+      base: params.base_id,
       ...body,
-      note: comment,
       dryRun: dry_run || undefined,
     }),
     reply: ({ done }) => ({ status: 201, body: trim(done) }),

@@ -58,6 +58,7 @@ export const FIELD_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ...group({ need: read, proposes: true }, 'runAction'),
   ...group({ need: both(read, inPreviews(read)) }, 'proposal reviewRequest'),
   ...group({ need: both(read, inPreviews(write)) }, 'askForReview'),
+  ...group({ need: both(write, inProduction(read)) }, 'submitPreview'),
   // A change-set shows records of production.
   ...group({ need: both(has('read', 'any'), inProduction(has('read', 'any'))) }, 'changeSetReviews'),
   ...group({ need: both(has('write', 'any'), inProduction(has('read', 'any'))) }, 'reviewPreview'),

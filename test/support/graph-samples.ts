@@ -201,6 +201,7 @@ export const MUTATIONS: Record<string, string> = {
   patchRelationshipType: 'patchRelationshipType(base: "crm", id: "next", input: {name: "N"} $dry) { id }',
   promote: 'promote(base: "crm", from: "crm--kept" $dry) { id }',
   askForReview: 'askForReview(base: "crm", from: "crm--asked" $dry) { id }',
+  submitPreview: 'submitPreview(base: "crm--asked", comment: "Please." $dry) { id }',
   decideReviewRequest: 'decideReviewRequest(base: "crm", id: "$review", decision: "decline" $dry) { id }',
   putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',
   putConfig:

@@ -46,8 +46,8 @@ export const preview: Noun = {
       without: ['include'],
     }),
     commandOf('previews.create', 'create', {
-      summary: 'Create a preview of a base: <base>--<name>',
-      argument: 'name',
+      summary: 'Create a preview of a base: <base>--<name>; a change-set needs no name',
+      argument: 'name?',
       says: {
         copy: '<what> config (default), config_and_sample: also some records, or on_write: a change-set',
       },
