@@ -320,7 +320,7 @@ const STEPS: Readonly<Record<string, (files: readonly string[], id: string) => n
 }
 
 test('kill -9 in each step leaves nothing that is taken for a backup, and the next one is whole', {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   const { data, backups, copy } = await place()
   const filesThere = async () => {
