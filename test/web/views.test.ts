@@ -146,7 +146,7 @@ inBrowser('a promotion shows each field, and is declined without effect', async 
   const shown = await open('promote', { from: 'crm--fix' }, { theme: 'dark' })
   const { view } = shown
   expect(await view.textContent('h1')).toBe('Promotes 1 record from crm--fix to crm.')
-  expect(await view.textContent('.change-table')).toMatch(/stage.*won→lost/)
+  expect(await view.textContent('.change-table')).toMatch(/stage.*won → lost/)
   await isReadable(shown)
   await view.click('text=Decline')
   await view.waitForSelector('text=Declined. Nothing was changed.')
@@ -280,7 +280,7 @@ inBrowser(
     const of = await connectTo('/mcp/crm/e/counter', agent.token)
     const shown = await open('proposal', {}, { of })
     await isReadable(shown)
-    expect(await shown.view.textContent('.change-table')).toMatch(/^title.*Deal 5→Five$/)
+    expect(await shown.view.textContent('.change-table')).toMatch(/^title.*Deal 5 → Five$/)
     expect(await shown.view.locator('button').allTextContents()).toEqual(['Open the explorer'])
     await Promise.all([of.close(), shown.close()])
   },

@@ -35,7 +35,7 @@ test('an agent does ten errands while another writes, and production never shows
   const at = (id: string) => `/v1/${base}/records/ticket/${id}`
   const dataOf = async (id: string) => succeed(await world.call('GET', at(id))).data
   const ask = async (from: string, note: string) =>
-    (await tool('propose', { ask: true, note }, from)).review_request.id
+    (await tool('propose', { submit: true, comment: note }, from)).review_request.id
   const decide = async (request: string, body: object) =>
     succeed(await mara.call('POST', `/v1/${base}/review-requests/${request}/decision`, body))
 
