@@ -3,7 +3,7 @@
 import { digestInTurns } from '../../contract/canonical-hash.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { DomainError, invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { kindNamed } from '../configuration/kinds.ts'
@@ -40,7 +40,10 @@ export async function promote(
   const body = check(PromoteBody, input, inBody())
   const { from, prune = false, force = false, migration, hash } = body
   checkPreviewOf(baseId, from)
-  if (await isChangeSet(scope, from)) return promoteChangeSet(scope, baseId, body, also)
+  if (await isChangeSet(scope, from)) {
+    if (hash !== undefined) throw hasRevision()
+    return promoteChangeSet(scope, baseId, body, also)
+  }
   requirePermission(scope.access, 'admin', baseId, '*')
   requirePermission(scope.access, 'read', from, '*')
   const resources = ofConfiguration(body)
@@ -116,6 +119,13 @@ async function apply(
 
 /** The promotion as a plan shows it, whose secrets are rolled back with it. */
 const withoutSecrets = ({ secrets: _, ...promotion }: Promotion): Promotion => promotion
+
+const hasRevision = () =>
+  invalid({
+    path: '/hash',
+    code: 'exclusive',
+    message: 'A change-set has no hash. Send the revision that was looked at in its place.',
+  })
 
 function changedSince(from: string): DomainError {
   const message = `"${from}" has changed since. Read its proposal again, and send the hash of that.`

@@ -457,6 +457,9 @@ describe('a promotion', () => {
     expect((await asked(hash)).body.errors).toMatchObject([{ extensions: { code: 'CONFLICT' } }])
     expect((await asked(seen)).body.data.promote).toEqual({ status: 'applied' })
     expect(await aboutOf(base, 'one', 'two')).toEqual(['shown', 'written since'])
+    succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'set', copy: 'on_write' }), 201)
+    const ofSet = await promote(base, { from: `${base}--set`, hash: seen })
+    expect(expectFault(ofSet, '/hash').code).toBe('exclusive')
   })
 
   test('takes the named resources only, and refuses names that do not exist', async () => {
