@@ -8,7 +8,7 @@ import { listOf } from './route/page.ts'
 import { includeTitles, pageOf, pageQuery, title } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
-import { Response } from './triggers.ts'
+import { ReceiverAnswer } from './triggers.ts'
 
 const Delivery = z
   .object({
@@ -32,7 +32,7 @@ const Delivery = z
     next_attempt_at: time.nullable(),
     last_attempt_at: time.nullable(),
     response_status: z.int().nullable(),
-    response: Response,
+    response: ReceiverAnswer,
     error: z.string().nullable().meta({ description: 'Why it failed.' }),
     created_at: time,
   })

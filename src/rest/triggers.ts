@@ -42,7 +42,7 @@ const DeliveryFields = graphql(`fragment DeliveryFields on TriggerDelivery {
 }`)
 
 /** What the receiver of a delivery answered. */
-export const Response = z
+export const ReceiverAnswer = z
   .object({ status: z.int(), body: z.string(), duration_ms: z.int() })
   .nullable()
   .meta({ description: 'What the receiver answered last: the first 4 KiB, without known secrets.' })
@@ -63,7 +63,7 @@ const Delivery = z
     attempts: z.int(),
     next_attempt_at: time.nullable(),
     last_attempt_at: time.nullable(),
-    response: Response,
+    response: ReceiverAnswer,
     error: z.string().nullable(),
     created_at: time,
     dry_run: z.literal(true).optional(),

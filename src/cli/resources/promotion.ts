@@ -19,7 +19,7 @@ export const resources: Option = {
   },
 }
 
-const migration = 'the steps that migrate records, by record type'
+export const migration = 'the steps that migrate records, by record type'
 const selection = {
   ...{ prune: 'also delete what the preview deleted', resources, migration },
   resolve: 'of a change-set, how conflicts end: a list of { record_type, id, field, take }',

@@ -1,9 +1,7 @@
 /** Commands of review requests. */
 import type { Noun } from '../command/command.ts'
 import { commandOf } from '../command/operations.ts'
-import { resources } from './promotion.ts'
-
-const migration = 'the steps that migrate records, by record type'
+import { migration, resources } from './promotion.ts'
 
 export const reviewRequest: Noun = {
   name: 'review-request',

@@ -129,48 +129,45 @@ async function openRequest(base: string, from: string, context: Context) {
   return page.data.find((each) => each.from === from)
 }
 
-const whole = tool('propose', {
-  title: 'Propose a promotion',
-  description: `${WHAT} \`submit\` puts it on the list of what waits for a person; t${HOW_DECIDED}`,
+const shown = { isUnlisted: true, output: answerOutput, run: show } as const
+const submitted = {
+  ...shown,
   permission: 'write',
   hints: { idempotent: true },
-  isUnlisted: true,
   plans: 'promotion',
-  decidesAt: (base) => anyPreviewOf(productionOf(base)),
+  decidesAt: (base: string) => anyPreviewOf(productionOf(base)),
+} as const
+
+const whole = tool('propose', {
+  ...submitted,
+  title: 'Propose a promotion',
+  description: `${WHAT} \`submit\` puts it on the list of what waits for a person; t${HOW_DECIDED}`,
   input,
-  output: answerOutput,
-  run: show,
 })
 
 const unlisted = { listed: false }
 
 /** For tokens that may write to no preview, and at addresses that only read: it asks nobody. */
 const showing = tool('propose', {
+  ...shown,
   title: 'Propose a promotion',
   description: `${WHAT} T${HOW_DECIDED}`,
   permission: 'read',
   hints: {},
-  isUnlisted: true,
   decidesAt: productionOf,
   input: input.extend({
     submit: input.shape.submit.meta(unlisted),
     title: input.shape.title.meta(unlisted),
     comment: input.shape.comment.meta(unlisted),
   }),
-  output: answerOutput,
-  run: show,
 })
 
 /** As the list shows it to a token that proposes: what it wrote is asked about as a whole. */
 export const asking = tool('propose', {
+  ...submitted,
   title: 'Propose what you wrote',
   description:
     'What you have proposed here, and how it was decided. `submit` puts it before a person: finish with it.',
-  permission: 'write',
-  hints: { idempotent: true },
-  isUnlisted: true,
-  plans: 'promotion',
-  decidesAt: (base) => anyPreviewOf(productionOf(base)),
   input: input.extend({
     from: chosen.from.meta(unlisted),
     prune: chosen.prune.meta(unlisted),
@@ -178,8 +175,6 @@ export const asking = tool('propose', {
     migration: chosen.migration.meta(unlisted),
     resolve: chosen.resolve.meta(unlisted),
   }),
-  output: answerOutput,
-  run: show,
 })
 
 // Calls run the whole tool, so that `submit` fails with FORBIDDEN and not as unknown.
