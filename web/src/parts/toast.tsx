@@ -7,7 +7,7 @@ import { askUndo } from './undo/asked.ts'
 
 type Said = { text: ReactNode; action?: { label: string; onSelect: () => void } }
 
-/** Long enough to reach the button by keys. */
+/** Counted anew with each key, so that nobody who walks to the button by Tab finds it gone. */
 const SECONDS = 20
 const said = storeOf<Said | undefined>(undefined)
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -17,16 +17,13 @@ function become(next: Said | undefined): void {
   if (next) timer = setTimeout(() => become(undefined), SECONDS * 1000)
   said.set(next)
 }
+addEventListener('keydown', () => become(said.get()))
 export const say = (text: ReactNode, action?: Said['action']): void =>
   become({ text, ...(action && { action }) })
 
 /** With the way back: the undo of the request that did it. */
-export const sayDone = (
-  text: ReactNode,
-  base: string,
-  request: string,
-  label: string = words.undo.verb,
-): void => say(text, { label, onSelect: () => askUndo({ base, of: { request_id: request } }) })
+export const sayDone = (text: ReactNode, base: string, request: string, label: string = words.undo.verb) =>
+  say(text, { label, onSelect: () => askUndo({ base, of: { request_id: request } }) })
 
 export function Toast() {
   const now = said.use()
