@@ -3,7 +3,7 @@ import { Command, CommanderError, Option as Flag } from 'commander'
 import { packageVersion } from '../foundation/version.ts'
 import { addBackup } from './backup.ts'
 import { addBaseFile } from './base-file.ts'
-import { call, get } from './command/client.ts'
+import { type Call, call, get } from './command/client.ts'
 import { type Asked, argumentsOf, configure, type Row, requestOf, valued } from './command/command.ts'
 import { confirmed } from './command/confirm.ts'
 import { describe, EXIT, Failure, inFlags, misused, toFailure } from './command/failure.ts'
@@ -310,7 +310,7 @@ function addRow(
       return value === undefined ? [] : [[option, [value].flat()] as [Option, (string | true)[]]]
     })
     const written = Object.fromEntries(parameters.map(({ parameter }, i) => [parameter, command.args[i]]))
-    const request = await requestOf(row, { base: settings.base, arguments: written, options: new Map(given) })
+    let request = await requestOf(row, { base: settings.base, arguments: written, options: new Map(given) })
     const url = serverUrl(settings)
     const { json: asJson } = program.opts<Flags>()
     const token = tokenFor(url, settings)
@@ -333,7 +333,9 @@ function addRow(
     if (row.asks && !isSure && process.stdin.isTTY && process.stdout.isTTY) {
       const query = new URLSearchParams([...request.query, ['dry_run', 'true']])
       const { 'idempotency-key': _, ...headers } = request.headers
-      const plan = await call(url, token, { ...request, query, headers }).catch(refused)
+      const send = (asking: Call) => call(url, token, { ...asking, headers }).catch(refused)
+      request = (await row.binds?.(request, send)) ?? request
+      const plan = await send({ ...request, query })
       await row.show?.(plan, asked)
       await confirmed(row.asks)
     }

@@ -154,6 +154,33 @@ test('on a terminal a promotion shows its plan and asks, and only "y" applies it
   expect(await nameNow()).toBe('Answered')
 })
 
+test('on a terminal a promotion applies what it shows, and nothing that came while it asked', {
+  skip: process.platform !== 'linux',
+  tags: 'full',
+}, async () => {
+  const type = await world.newType({ name: 'Shown' })
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'seen' }), 201)
+  succeed(await world.call('POST', '/v1/crm/preview', { name: 'drafts', copy: 'on_write' }), 201)
+  const settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_BASE: 'crm' }
+  const record = `/v1/crm--drafts/records/${type}/r1`
+  const rename = (name: string) => world.call('PATCH', `/v1/crm--seen/record-types/${type}`, { name })
+  const write = (name: string) => world.call('PUT', record, { data: { name } })
+  for (const [from, change, code] of [
+    ['crm--seen', rename, 'hash_mismatch'],
+    ['crm--drafts', write, 'changed_since'],
+  ] as const) {
+    succeed(await change('Looked at'), from === 'crm--seen' ? 200 : 201)
+    const later = () => change('Later')
+    const { code: exit, out } = await plinthOnTerminal(['promote', from], settings, 'y\n', later)
+    expect([exit, stripVTControlCharacters(out)]).toEqual([1, expect.stringContaining('CONFLICT')])
+    expect(out).toMatch(code === 'hash_mismatch' ? /hash/ : /changed|revision/)
+    const again = await plinthOnTerminal(['promote', from], settings, 'y\n')
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/1 (updated|created)/)])
+  }
+  expect(succeed(await world.call('GET', `/v1/crm/record-types/${type}`)).name).toBe('Later')
+  expect(succeed(await world.call('GET', `/v1/crm/records/${type}/r1`)).data).toEqual({ name: 'Later' })
+})
+
 test('a conflict shows what each side changed', async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'sides' }), 201)
   for (const [base, description] of [

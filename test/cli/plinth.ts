@@ -43,14 +43,18 @@ export async function plinthOnTerminal(
   args: readonly string[],
   settings: Settings,
   input: string,
+  whileAsked = () => Promise.resolve<unknown>(undefined),
 ): Promise<Omit<Run, 'err'>> {
   const command = [process.execPath, BIN, ...args].map((each) => `'${each}'`).join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], { env: environment(settings), stdio: 'pipe' })
   let out = ''
+  let isAsked = false
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk
     // Only an answer to the question counts.
-    if (out.includes('[y/N]') && child.stdin.writable) child.stdin.end(input)
+    if (isAsked || !out.includes('[y/N]')) return
+    isAsked = true
+    void whileAsked().finally(() => child.stdin.end(input))
   })
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve))
   return { code, out }

@@ -41,6 +41,8 @@ export type Row = {
   forShow?: (query: URLSearchParams) => void
   /** Asks on a terminal before the request: shows what a dry run answers. `--yes` does not ask. */
   asks?: string
+  /** Binds the request to what is there before that is shown: what comes later is refused. */
+  binds?: (request: Call, send: (request: Call) => Promise<Answer>) => Promise<Call>
   /** Prints a success on a terminal, if the default output is not enough. */
   show?: (answer: Answer, asked: Asked) => void | Promise<void>
   /** The exit code of a success, if it is not 0. */

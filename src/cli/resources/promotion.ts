@@ -1,5 +1,5 @@
 /** Commands of promotions. */
-import type { Noun } from '../command/command.ts'
+import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { commandOf } from '../command/operations.ts'
 import { type Option, yes } from '../command/options.ts'
@@ -35,6 +35,20 @@ export const propose = commandOf('promotions.propose', 'propose', {
   exitCode: proposalExit,
 })
 
+/** To the revision of a change-set, or the hash of a preview of configuration, unless one is given. */
+const bindToProposal: Row['binds'] = async (request, send) => {
+  const { force, revision, hash, ...asked } = JSON.parse(request.body ?? '{}')
+  const proposal = {
+    path: `${request.path}/proposal`,
+    query: new URLSearchParams(),
+    body: JSON.stringify(asked),
+  }
+  const { revision: latest, hash: shown } = (await send({ ...request, ...proposal })).body as Shown
+  const seen = { revision: revision ?? latest, hash: hash ?? shown }
+  return { ...request, body: JSON.stringify({ ...asked, force, ...seen }) }
+}
+type Shown = { revision?: number; hash?: string }
+
 /** Command `plinth promote <from>`. */
 export const promote = commandOf('promotions.create', 'promote', {
   summary: 'Apply the changes of a preview to its production base; on a terminal, show them and ask first',
@@ -47,6 +61,7 @@ export const promote = commandOf('promotions.create', 'promote', {
   },
   also: [yes],
   asks: 'Apply these changes?',
+  binds: bindToProposal,
   show: showDone,
 })
 
