@@ -8,7 +8,9 @@ test('work in a thread that takes too much time has no result', async () => {
   expect(await run('spin', { ms: 500, megabytes: 64 })).toBeUndefined()
 })
 
-test('a failure of work in a thread is thrown, and is no excess of its bounds', async () => {
+test('a failure of work in a thread is thrown, and is no excess of its bounds', {
+  tags: 'full',
+}, async () => {
   await expect(run('throw')).rejects.toThrow('a fault of the module')
   await expect(run('exit')).rejects.toThrow('posted nothing')
   await expect(runInWorker(import.meta.url, './support/absent', '')).rejects.toThrow(/absent/)

@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('a base goes into a file, and comes out of it under another id', async () => {
+test('a base goes into a file, and comes out of it under another id', { tags: 'full' }, async () => {
   const exported = await plinth(['base', 'export', 'crm', '--output', at('crm.tar')], settings)
   expect([exported.code, exported.err]).toEqual([0, `The base is in ${at('crm.tar')}.\n`])
   expect(await readdir(folder)).toEqual(['crm.tar'])

@@ -73,7 +73,7 @@ test('`changes` lists the newest first, and one line per request', async () => {
   expect(grouped.out).toContain(`1 create ${type}`)
 })
 
-test('`changes --follow` prints one entry per line as changes are written', async () => {
+test('`changes --follow` prints one entry per line as changes are written', { tags: 'full' }, async () => {
   const type = await world.newType()
   await put(type, 'first')
   const child = start(['changes', '--follow', '--json', '--after', '0', '--record-type', type], settings)

@@ -31,7 +31,9 @@ const run = (base: string, args: readonly string[], input = '', more: Settings =
     input,
   )
 
-test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with changes, 1 when refused', async () => {
+test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with changes, 1 when refused', {
+  tags: 'full',
+}, async () => {
   expect(await run('crm', ['preview', 'create', 'dev'])).toMatchObject({ code: 0, err: '' })
   expect((await run('crm', ['preview', 'list'])).out).toContain('crm--dev')
   const pulled = await run('crm', ['config', 'pull'])
@@ -100,7 +102,7 @@ test('a file keeps its numbers: one that would change on the way is refused, in 
   await run('crm', ['preview', 'delete', 'crm--numbers'])
 })
 
-test('a proposal shows what would change and what prevents it', async () => {
+test('a proposal shows what would change and what prevents it', { tags: 'full' }, async () => {
   const type = await world.newType()
   await run('crm', ['preview', 'create', 'plan'])
   succeed(await world.call('PUT', `/v1/crm/records/${type}/one`, { data: { qty: 'many' } }), 201)
@@ -198,7 +200,9 @@ test('a conflict shows what each side changed', async () => {
   expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('  /from')])
 })
 
-test('a promotion and a rollback print the new secrets, which no later request returns', async () => {
+test('a promotion and a rollback print the new secrets, which no later request returns', {
+  tags: 'full',
+}, async () => {
   const dev = 'crm--secrets'
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'secrets' }), 201)
   const trigger = ['--target', 'https://example.com/hook', '--disabled']
@@ -278,7 +282,9 @@ test('wrong usage of a diff exits with 64, since 2 says that there are changes a
   expect(await run('crm', ['config', 'diff', '--help'])).toMatchObject({ code: 0, err: '' })
 })
 
-test('every command of a change exits with 0 when done or with nothing to do, and with 1 when refused', async () => {
+test('every command of a change exits with 0 when done or with nothing to do, and with 1 when refused', {
+  tags: 'full',
+}, async () => {
   const agent = await world.newToken([
     { base: 'crm', permission: 'manage', environment: 'preview' },
     { base: 'crm', permission: 'read', environment: 'production' },

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => plinth(['file', ...args], settings)
 
-test('the CLI sends, lists, compares, moves and deletes files', async () => {
+test('the CLI sends, lists, compares, moves and deletes files', { tags: 'full' }, async () => {
   const name = join(folder, 'a.txt')
   await writeFile(name, 'one\n')
   const more = ['--content-type', 'text/plain', '--label', 'erste Fassung: é', '--metadata', '{"k":"é"}']

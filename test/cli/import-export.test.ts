@@ -114,7 +114,7 @@ test.each(['ndjson', 'csv'])('an export as %s imports as the same records', asyn
   expect(piped.out).not.toContain('E-1')
 })
 
-test('an interrupted import continues after what it has written', async () => {
+test('an interrupted import continues after what it has written', { tags: 'full' }, async () => {
   const type = await newType()
   const file = at('many.ndjson')
   const lines = Array.from({ length: 1200 }, (_, n) => JSON.stringify({ title: `T${n}` }))
@@ -342,7 +342,9 @@ test('a byte order mark, CRLF, quoted line ends and empty lines are read', async
   ])
 })
 
-test('a file that would lose something is refused, and nothing of it is written', async () => {
+test('a file that would lose something is refused, and nothing of it is written', {
+  tags: 'full',
+}, async () => {
   const type = await newType()
   const refused: [string, string | Buffer, string][] = [
     ['twice.csv', 'title,data.title\na,b\n', 'Line 1: The column "data.title" is there twice.'],

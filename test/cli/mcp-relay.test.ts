@@ -102,7 +102,9 @@ test('the relay opens a new session when the server returns 404 for the old one'
   expect(seen.filter(({ body }) => body.method === 'initialize')).toHaveLength(2)
 })
 
-test('the relay opens a new session and subscribes again when the session stream is lost', async () => {
+test('the relay opens a new session and subscribes again when the session stream is lost', {
+  tags: 'full',
+}, async () => {
   let session = 'one'
   const streams = new Map<string, ServerResponse>()
   const asked: string[] = []

@@ -215,7 +215,9 @@ test('a rate limit is waited for, a refusal is not sent again, and a dead server
   await expect(dead.records.deal.get('x')).rejects.toMatchObject({ code: 'UNREACHABLE', status: 0 })
 })
 
-test('the change feed continues after the last entry when its connection breaks', async () => {
+test('the change feed continues after the last entry when its connection breaks', {
+  tags: 'full',
+}, async () => {
   const connections: (string | null)[] = []
   const breaking: Fetch = async (input, init) => {
     const response = await fetch(input, init)

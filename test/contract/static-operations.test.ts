@@ -12,7 +12,7 @@ await Promise.all(modules.map((file) => import(resolve(file))))
 const nameOf = (document: (typeof staticOperations)[number]) =>
   document.definitions.map((each) => ('name' in each ? each.name?.value : undefined)).join(', ')
 
-test('every static operation is valid against the schema', () => {
+test('every static operation is valid against the schema', { tags: 'full' }, () => {
   const faults = staticOperations.flatMap((document) =>
     validate(schema, document).map(({ message }) => `${nameOf(document)}: ${message}`),
   )

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The README's walk-through and the shell examples of the guides run as they are printed. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -40,7 +41,7 @@ describe.runIf(hasShell)('shell examples', () => {
     () => walkThroughReadme({ url: server.url, token: server.adminToken, directory }),
   )
 
-  test('every recipe of the cookbook runs', { tags: 'full', timeout: 600_000 }, async () => {
+  test('every recipe of the cookbook runs', { timeout: 600_000 }, async () => {
     const [first = '', ...recipes] = blocksOf(await readFile('docs/cookbook.md', 'utf8'))
     const helper = first.match(/^api\(\) .*$/m)?.[0] ?? expect.unreachable('the cookbook defines its helper')
     expect(recipes.length).toBeGreaterThan(11)
@@ -68,25 +69,21 @@ describe.runIf(hasShell)('shell examples', () => {
     },
   )
 
-  test.each(STARTING)(
-    'the example at the top of docs/%s.md starts a server',
-    { tags: 'full' },
-    async (name) => {
-      const database = await cloneDatabase()
-      // Other settings than the page has: a free port, a directory and a database of the test.
-      const example = (await exampleOf(name))
-        .replaceAll('4000', String(await freePort()))
-        .replaceAll('/var/lib/plinth', directory)
-      // The file may hold the ready line of the example before, until the server of this one opens it.
-      const npm = `npm() {
+  test.each(STARTING)('the example at the top of docs/%s.md starts a server', async (name) => {
+    const database = await cloneDatabase()
+    // Other settings than the page has: a free port, a directory and a database of the test.
+    const example = (await exampleOf(name))
+      .replaceAll('4000', String(await freePort()))
+      .replaceAll('/var/lib/plinth', directory)
+    // The file may hold the ready line of the example before, until the server of this one opens it.
+    const npm = `npm() {
         rm -f ready
         PLINTH_PORT="\${PLINTH_PORT:-0}" '${process.execPath}' '${BIN}' serve > ready & trap "kill $!; wait $!" EXIT
         until grep -qs '^plinth ready' ready; do kill -0 $!; sleep 0.2; done
       }`
-      const settings = { PLINTH_DATA_DIR: directory, DATABASE_URL: database.url }
-      const { code, output } = await run(`${npm}\n${example}`, settings)
-      expect([output, code]).toEqual([output, 0])
-      await database.drop()
-    },
-  )
+    const settings = { PLINTH_DATA_DIR: directory, DATABASE_URL: database.url }
+    const { code, output } = await run(`${npm}\n${example}`, settings)
+    expect([output, code]).toEqual([output, 0])
+    await database.drop()
+  })
 })

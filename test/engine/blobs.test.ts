@@ -91,7 +91,9 @@ const openFiles = async (directory: string): Promise<string[]> => {
   return open.filter((path) => path.startsWith(directory))
 }
 
-test('an upload gives its connection back where the answer comes before the end of its stream', async () => {
+test('an upload gives its connection back where the answer comes before the end of its stream', {
+  tags: 'full',
+}, async () => {
   const { store, connections } = await openBucketOf(await newFolder(), (request, response) => {
     let left = Number(request.headers['content-length'])
     request.on('data', (chunk: Buffer) => {

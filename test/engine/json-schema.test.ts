@@ -697,7 +697,7 @@ describe('a hostile schema', () => {
     expect(failed(schema, {})).toHaveLength(2)
   })
 
-  test('ends when the budget of steps is spent', () => {
+  test('ends when the budget of steps is spent', { tags: 'full' }, () => {
     const doubling = (content: object) => ({
       $ref: '#/$defs/p0',
       $defs: many(60, (i) =>

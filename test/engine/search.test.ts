@@ -212,6 +212,7 @@ test('search prefilter patterns lose no match', { tags: 'sampled', timeout: CASE
 
 test(
   'any text can be indexed and any query can be searched',
+  { tags: 'full' },
   async () => {
     await docs.put({
       'one-word': { title: 'x'.repeat(500_000) },

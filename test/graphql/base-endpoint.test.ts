@@ -241,7 +241,9 @@ test('a change of the endpoint changes the schema, and a disabled one has none',
   expect((await send('{ _base }')).status).toBe(404)
 })
 
-test('history, attachments and claims are those that the endpoint offers, within its policy', async () => {
+test('history, attachments and claims are those that the endpoint offers, within its policy', {
+  tags: 'full',
+}, async () => {
   const put = async (id: string, data: object, status = 201) =>
     succeed(await world.call('PUT', `/v1/crm/records/job/${id}`, { data }), status)
   const text = { type: 'string' }

@@ -406,7 +406,7 @@ test('brackets in strings and comments do not count towards the GraphQL bracket 
   expect((await send(query.replaceAll('"', '"""').replace('\\"""', ''))).status).toBe(200)
 })
 
-test('each root field of a GraphQL request counts towards the rate limit', async () => {
+test('each root field of a GraphQL request counts towards the rate limit', { tags: 'full' }, async () => {
   const limited = await openServer({ PLINTH_RATE_LIMIT: '100' }, server.database)
   try {
     const fields = Array.from({ length: 40 }, (_, n) => `a${n}: base(id: "none") { id }`).join(' ')
@@ -440,7 +440,7 @@ test('the cost of a list uses the value of a limit variable', async () => {
   expect((await send(query, { n: 10 })).status).toBe(200)
 })
 
-test('PLINTH_GRAPHQL_MAX_COST sets the GraphQL cost limit', async () => {
+test('PLINTH_GRAPHQL_MAX_COST sets the GraphQL cost limit', { tags: 'full' }, async () => {
   const small = await openServer({ PLINTH_GRAPHQL_MAX_COST: '10' }, server.database)
   const { status, body } = await small.call('POST', '/graphql', {
     query: '{ bases(limit: 20) { data { id settings } } }',
@@ -639,7 +639,7 @@ test('a persisted query without its text is not found, so that the client sends 
   }
 })
 
-test('the scalars say which specification they follow', async () => {
+test('the scalars say which specification they follow', { tags: 'full' }, async () => {
   const query = '{ __schema { types { name specifiedByURL } } }'
   for (const path of ['/graphql', '/graphql/crm']) {
     const { data } = (await server.call('POST', path, { query })).body
@@ -652,7 +652,9 @@ test('the scalars say which specification they follow', async () => {
   }
 })
 
-test('a GraphQL POST with the content type of an HTML form is 400 and runs nothing', async () => {
+test('a GraphQL POST with the content type of an HTML form is 400 and runs nothing', {
+  tags: 'full',
+}, async () => {
   const body = JSON.stringify({ query: 'mutation { putBase(id: "forged", input: {}) { id } }' })
   for (const type of [
     'text/plain',
@@ -704,7 +706,7 @@ test('a subscription sent as a plain request is refused', async () => {
   expect((await refused('subscription { bases { hasMore } }')).extensions.code).toBe('VALIDATION_ERROR')
 })
 
-test('the type and the status of an answer follow the Accept header', async () => {
+test('the type and the status of an answer follow the Accept header', { tags: 'full' }, async () => {
   const modern = 'application/graphql-response+json'
   const plain = 'application/json'
   const cases = [

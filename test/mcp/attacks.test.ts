@@ -102,7 +102,7 @@ describe('a type outside the grants', () => {
     },
   )
 
-  test('no error message suggests it for a similar name', async () => {
+  test('no error message suggests it for a similar name', { tags: 'full' }, async () => {
     for (const near of ['secre', 'secrets', 'Secret', 'sеcret']) {
       for (const [name, argsOf] of OF_TYPE) {
         const { error, rpcError } = await call(name, argsOf(near))

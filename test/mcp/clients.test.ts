@@ -40,7 +40,7 @@ for (const { name, way, open, tags } of CASES)
     })
     afterAll(() => driver?.close())
 
-    test('lists the tools', async () => {
+    test('lists the tools', { tags: 'full' }, async () => {
       const names = await driver.list()
       expect(names).toEqual(expect.arrayContaining(['list_types', 'query_records', 'create_task']))
       expect(names).not.toContain('put_base')

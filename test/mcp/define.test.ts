@@ -96,7 +96,9 @@ describe('define of a record type', () => {
     expect(await rest('/records/person/a')).toMatchObject({ data: { name: 'a', age: 18 } })
   })
 
-  test('a rename moves the data, the property and the indexes, and the old name leads to the new one', async () => {
+  test('a rename moves the data, the property and the indexes, and the old name leads to the new one', {
+    tags: 'full',
+  }, async () => {
     await newBase()
     const properties = { amount: { type: 'number' }, title: { type: 'string' } }
     const json_schema = { type: 'object', properties, required: ['title', 'amount'] }

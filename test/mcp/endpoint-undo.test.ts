@@ -42,7 +42,9 @@ async function open(more: object = {}) {
   return { type, put, endpoint, one, other, as, tool, read, undo }
 }
 
-test('takes back the last request, out of sight too, and the next undo goes further back', async () => {
+test('takes back the last request, out of sight too, and the next undo goes further back', {
+  tags: 'full',
+}, async () => {
   const { type, tool, read, undo } = await open()
   expect((await tool('update_ticket', { id: 'a', n: 2 })).error).toBeUndefined()
   expect((await tool('update_ticket', { id: 'a', state: 'closed' })).error).toBeUndefined()
@@ -95,7 +97,9 @@ test('takes back nothing of other callers, of other addresses, or that others ha
   expectFailure(await one.call('POST', '/v1/crm/revert', { last: true }), 'FORBIDDEN')
 })
 
-test('writes no state that its tools may not write, and is there only where it is configured', async () => {
+test('writes no state that its tools may not write, and is there only where it is configured', {
+  tags: 'full',
+}, async () => {
   const { type, tool, put, endpoint, read, one } = await open()
   expect((await tool('update_ticket', { id: 'a', n: 2 })).error).toBeUndefined()
   const [selection] = endpoint.tools

@@ -123,7 +123,7 @@ test('a plan reaches the model without its token, and the view decides it there 
   expect(await dataOf(ids[0] ?? '')).toEqual({ team: 'a', n: 1, secret: 'canary' })
 })
 
-test('a form saves what the tool of the type could, and no more', async () => {
+test('a form saves what the tool of the type could, and no more', { tags: 'full' }, async () => {
   const [id = ''] = ids
   const save = (args: object, send = {}) =>
     call('update_record', { record_type: 'ticket', id, ...args }, send)

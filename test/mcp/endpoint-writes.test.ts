@@ -59,7 +59,9 @@ describe('A filter for writes', () => {
     expect(await ticket(type, 'b')).toEqual({ state: 'closed' })
   })
 
-  test('is the filter where it is left out, and holds in every write where it is given', async () => {
+  test('is the filter where it is left out, and holds in every write where it is given', {
+    tags: 'full',
+  }, async () => {
     const plain = await open(null)
     expect((await plain.tool('update_ticket', { id: 'a', state: 'closed' })).error.code).toBe('FORBIDDEN')
     expect(await ticket(plain.type, 'a')).toEqual({ state: 'open' })
@@ -271,7 +273,7 @@ describe('History and claims of an endpoint', () => {
     expect((await tool('heartbeat_job', { claim_id: other })).error ?? 'unknown').toBeDefined()
   })
 
-  test('a claim waits for a record to be free, and is empty after its time', async () => {
+  test('a claim waits for a record to be free, and is empty after its time', { tags: 'full' }, async () => {
     const { type, tool } = await open(['claim'])
     const taken = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, { limit: 3 })).data
     expect((await tool('claim_job', { timeout: 1 })).body.data).toEqual([])

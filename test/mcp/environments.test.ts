@@ -370,7 +370,9 @@ describe('the tools of environments', () => {
     })
   })
 
-  test('promote returns the secret of a new trigger in the answer that makes it, and nowhere else', async () => {
+  test('promote returns the secret of a new trigger in the answer that makes it, and nowhere else', {
+    tags: 'full',
+  }, async () => {
     const { base, asAgent, asAdmin } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -422,7 +424,9 @@ describe('the tools of environments', () => {
 })
 
 describe('a token with manage in previews and read on production', () => {
-  test('does all of the work in a preview and none of the promotion, on REST and MCP', async () => {
+  test('does all of the work in a preview and none of the promotion, on REST and MCP', {
+    tags: 'full',
+  }, async () => {
     const { base, agent, asAgent, asAdmin } = await live()
     const dev = `${base}--dev`
     const at = `/mcp/${dev}`
@@ -470,7 +474,7 @@ describe('a token with manage in previews and read on production', () => {
     await rest('DELETE', `bases/${dev}?confirm=${dev}`)
   })
 
-  test('a token and an endpoint can be bound to the address of a preview', async () => {
+  test('a token and an endpoint can be bound to the address of a preview', { tags: 'full' }, async () => {
     const { base, asAgent } = await live()
     const dev = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev', copy: 'config_and_sample' })

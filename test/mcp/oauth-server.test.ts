@@ -55,7 +55,9 @@ test('a refusal of /mcp leads to the metadata, and that to the endpoints', async
   })
 })
 
-test('what comes out is a token of an agent, named after the client, made by the person', async () => {
+test('what comes out is a token of an agent, named after the client, made by the person', {
+  tags: 'full',
+}, async () => {
   const mia = await person()
   const answer = await pilot.allow(mia.token)
   expect([answer.status, answerIn(answer)]).toEqual([
@@ -99,7 +101,7 @@ test.each<[string, Record<string, string>, object[]]>([
   expect((await self(access_token)).body.grants).toEqual(grants)
 })
 
-test('a token with a policy has no more bounds by allowing clients', async () => {
+test('a token with a policy has no more bounds by allowing clients', { tags: 'full' }, async () => {
   const rule = { record_type: 'deal', operations: ['update'], fields: ['data.stage'], max: 1, per: 'hour' }
   const agent = await person('write', {}, { auto: [rule] })
   for (const id of ['bound-1', 'bound-2'])
@@ -113,7 +115,9 @@ test('a token with a policy has no more bounds by allowing clients', async () =>
   expect([await stageOf('bound-1'), await stageOf('bound-2')]).toEqual(['won', 'open'])
 })
 
-test('a client approves and decides nothing of the person, who approves what the client wrote', async () => {
+test('a client approves and decides nothing of the person, who approves what the client wrote', {
+  tags: 'full',
+}, async () => {
   succeed(
     await world.call('PUT', '/v1/bases/crm', {
       settings: { change_sets: { approvals: 1, self_approval: false } },

@@ -239,7 +239,9 @@ describe('an issuer token', () => {
     expect((await ping(await issuer.sign({ plinth_grants: both }), '/mcp/crm/e/tasks')).status).toBe(403)
   })
 
-  test('approves a change-set, and its approval counts, though no token of Plinth has it', async () => {
+  test('approves a change-set, and its approval counts, though no token of Plinth has it', {
+    tags: 'full',
+  }, async () => {
     const rules = { settings: { change_sets: { approvals: 1, self_approval: false } } }
     await server.call('PUT', '/v1/bases/agreed', rules)
     await server.call('PUT', '/v1/agreed/record-types/task', {})
@@ -407,7 +409,9 @@ describe('an issuer token with insufficient grants', () => {
   })
 })
 
-test('without an issuer there is no metadata, and the 401 tells how to create a token', async () => {
+test('without an issuer there is no metadata, and the 401 tells how to create a token', {
+  tags: 'full',
+}, async () => {
   const plain = await openServer({}, server.database)
   try {
     for (const path of ['', '/mcp', '/mcp/crm'])

@@ -261,7 +261,7 @@ test('search covers the 20 newest types, and adds a hint when there are more', {
   }
 })
 
-test('a server with a public URL uses it in the results of search and fetch', async () => {
+test('a server with a public URL uses it in the results of search and fetch', { tags: 'full' }, async () => {
   const shared = await openServer({ PLINTH_PUBLIC_URL: 'https://plinth.example/' }, world.database)
   try {
     const port = JSON.stringify(shared.log).match(/listening at http:\/\/127\.0\.0\.1:(\d+)/)?.[1]

@@ -145,7 +145,7 @@ test('a session is not notified of types outside its grants', { tags: 'full' }, 
   stream.cut()
 })
 
-test('a revoked token ends its streams and sessions', async () => {
+test('a revoked token ends its streams and sessions', { tags: 'full' }, async () => {
   const { token, id } = await tokenFor('task')
   const session = await openSession(server, { token })
   const [own, account] = [

@@ -30,7 +30,7 @@ test('it has 900 words at most, and names tools that exist', async () => {
   expect(said.filter((name) => !names.has(name))).toEqual([])
 })
 
-test('each call that it prints succeeds, in its order', async () => {
+test('each call that it prints succeeds, in its order', { tags: 'full' }, async () => {
   const base = 'shop'
   succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
   const { token } = await world.newToken([{ base, permission: 'manage' }])

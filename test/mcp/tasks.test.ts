@@ -1,3 +1,4 @@
+// @module-tag full
 /** Calls that take long as tasks: the extension io.modelcontextprotocol/tasks. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, test } from 'vitest'

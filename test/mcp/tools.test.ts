@@ -46,7 +46,7 @@ test('the annotations and inputs of a tool agree with its name', async () => {
   }
 })
 
-test('the typed tools of schemas with every kind of keyword are portable', async () => {
+test('the typed tools of schemas with every kind of keyword are portable', { tags: 'full' }, async () => {
   const all = Object.entries(NASTY_SCHEMAS)
   // Divided over two bases, as clients take at most 128 tools.
   for (const [base, part] of [

@@ -53,7 +53,9 @@ const same = ({ json_schema, indexes }: Record<string, unknown>) => ({
   indexes: (indexes as Record<string, unknown>[]).map(({ fields, unique }) => ({ fields, unique })),
 })
 
-test('a rename of a required property is undone in schema, indexes and records, with what was written since', async () => {
+test('a rename of a required property is undone in schema, indexes and records, with what was written since', {
+  tags: 'full',
+}, async () => {
   const before = await newType('bill')
   await define('bill', rename)
   const { request_id } = await lastChange('bill')
@@ -83,7 +85,7 @@ test('a rename of a required property is undone in schema, indexes and records, 
   expect(again.body, again.text).toMatchObject({ count: 0 })
 })
 
-test('an undone rename is undone again', async () => {
+test('an undone rename is undone again', { tags: 'full' }, async () => {
   await newType('fee')
   await define('fee', rename)
   const { request_id } = await lastChange('fee')

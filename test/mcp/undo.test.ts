@@ -234,7 +234,7 @@ describe('undo without arguments', () => {
     expect(await dataOf('l2')).toEqual({ n: 1 })
   })
 
-  test('goes further back each time, and undoes no undo', async () => {
+  test('goes further back each time, and undoes no undo', { tags: 'full' }, async () => {
     const { token } = await own()
     await put('m', { n: 0 }, 'm-0')
     for (const n of [1, 2, 3]) await write(`UPDATE note SET data = '{"n": ${n}}' WHERE id = 'm'`, token)

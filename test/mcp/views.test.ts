@@ -206,7 +206,7 @@ describe('a proposal', () => {
     expect(plain._meta?.['plinth/view']).toBeUndefined()
   })
 
-  test('is accepted, sent back or declined by a person who may, in the view', async () => {
+  test('is accepted, sent back or declined by a person who may, in the view', { tags: 'full' }, async () => {
     const path = '/mcp/crm?tools=propose'
     for (const [choice, stage] of [
       ['accept', 'won'],

@@ -13,7 +13,7 @@ afterAll(() => server.close())
 
 const page = (path: string) => server.as(null)('GET', path, undefined, { accept: 'text/html,*/*;q=0.8' })
 
-test('GET / returns a JSON index of the interfaces, each of which exists', async () => {
+test('GET / returns a JSON index of the interfaces, each of which exists', { tags: 'full' }, async () => {
   const answer = await server.as(null)('GET', '/')
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toMatch(/^application\/json/)

@@ -521,7 +521,7 @@ test('the responses of all routes are valid for the OpenAPI description', {
   expect([...seen, ...elsewhere].sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 
-test('every error response is valid for the Error schema', async () => {
+test('every error response is valid for the Error schema', { tags: 'full' }, async () => {
   const ajv = new Ajv2020({ strict: false })
   ajv.addSchema(document, 'openapi')
   const valid = ajv.compile({ $ref: 'openapi#/components/schemas/Error' })
@@ -541,7 +541,9 @@ test('every error response is valid for the Error schema', async () => {
   }
 })
 
-test('what only some answers have is in the description: warnings, the run of a failure, and 304', async () => {
+test('what only some answers have is in the description: warnings, the run of a failure, and 304', {
+  tags: 'full',
+}, async () => {
   const ajv = new Ajv2020({ strict: false })
   formats.default(ajv)
   ajv.addSchema(document, 'openapi')

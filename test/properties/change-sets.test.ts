@@ -76,7 +76,7 @@ const dump = async () => [
 ]
 
 test('a change-set answers as a copy of its base does, and changes nothing of it', {
-  tags: 'sampled',
+  tags: 'full',
   timeout: CASES_TIMEOUT,
 }, async () => {
   const before = await dump()

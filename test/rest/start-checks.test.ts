@@ -86,7 +86,7 @@ describe('the store of contents', () => {
     await during(database, { PLINTH_BLOB_URL: store('own') })
   })
 
-  test('that is empty is taken over by a new database', async () => {
+  test('that is empty is taken over by a new database', { tags: 'full' }, async () => {
     const [first, next] = [await cloneDatabase(), await cloneDatabase()]
     onTestFinished(async () => void (await Promise.all([first.drop(), next.drop()])))
     await during(first, { PLINTH_BLOB_URL: store('handed-on') })
@@ -96,7 +96,7 @@ describe('the store of contents', () => {
     )
   })
 
-  test('is taken all the same when the operator says so, once', async () => {
+  test('is taken all the same when the operator says so, once', { tags: 'full' }, async () => {
     await mkdir(join(folder, 'adopted'))
     await writeFile(join(folder, 'adopted', 'store-id'), `${'0'.repeat(64)}\n`)
     const copy = await cloneDatabase()

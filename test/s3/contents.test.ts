@@ -100,7 +100,9 @@ test('an attachment in the bucket is downloaded by its signed URL, which does no
   expect(url).not.toContain(new URL(bucket.url).searchParams.get('endpoint'))
 })
 
-test('a bucket that does not answer fails reads and writes of large contents, and leaves no file without one', async () => {
+test('a bucket that does not answer fails reads and writes of large contents, and leaves no file without one', {
+  tags: 'full',
+}, async () => {
   const other = await openBucket()
   const alone = await openWorld({ PLINTH_BLOB_URL: other.url })
   succeed(await alone.call('PUT', '/v1/crm/file-types/docs', {}), 201)

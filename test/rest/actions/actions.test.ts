@@ -532,7 +532,9 @@ test('an upsert with on_existing "keep" leaves a record that exists as it is, al
   expectFault(wrong.made, '/steps/0/on_existing')
 })
 
-test('create_relationship is taken for upsert_relationship in an action and a batch', async () => {
+test('create_relationship is taken for upsert_relationship in an action and a batch', {
+  tags: 'full',
+}, async () => {
   const link = `made-${serial++}`
   const action = await newAction([
     create('a', { title: 'x' }, { id: 'x', external_id: 'x-ext' }),

@@ -144,7 +144,7 @@ describe('an http step', () => {
     expectFailure(await action.run({ url: { a: 1 } }), 'VALIDATION_ERROR')
   })
 
-  test('of a preview does not call what production calls', async () => {
+  test('of a preview does not call what production calls', { tags: 'full' }, async () => {
     const [base, at] = [`prod${++serial}`, path()]
     receiver.on(at, answer(200, {}))
     succeed(await call('PUT', `/v1/bases/${base}`, {}), 201)

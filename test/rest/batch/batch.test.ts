@@ -315,7 +315,9 @@ test('a unique index applies in a batch: the error names the operation, and valu
   expect(found.data.map(({ id }: Body) => id)).toEqual(['a'])
 })
 
-test('a batch can create, use and delete types, and a failure rolls back all of it', async () => {
+test('a batch can create, use and delete types, and a failure rolls back all of it', {
+  tags: 'full',
+}, async () => {
   const operations = [
     { type: 'upsert_record_type', id: 'made', body: { ...strict, name: 'Made' } },
     put('made', 'a', { n: 1 }),

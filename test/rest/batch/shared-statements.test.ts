@@ -107,7 +107,9 @@ test('concurrent reads that share a statement each return their own record or 40
   }
 })
 
-test('a read without permission is 403 even if it shares a statement with a permitted one', async () => {
+test('a read without permission is 403 even if it shares a statement with a permitted one', {
+  tags: 'full',
+}, async () => {
   const [open, closed] = [await world.newType(), await world.newType()]
   await world.call('PUT', `/v1/crm/records/${closed}/secret`, { data: { canary: 'only-for-admins' } })
   await world.call('PUT', `/v1/crm/records/${open}/plain`, { data: {} })

@@ -241,7 +241,9 @@ test('the changes of a base exclude tokens and other bases', async () => {
   expect(data.filter((entry: Body) => entry.kind === 'token' || entry.id === 'other')).toEqual([])
 })
 
-test('an open transaction delays later changes, and none are skipped when it commits', async () => {
+test('an open transaction delays later changes, and none are skipped when it commits', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const begin = await head()
   const late = new Client({ connectionString: world.database.url })
@@ -292,7 +294,9 @@ test('a dry run logs no change and does not delay later ones', async () => {
   expect((await changes(`after=${begin}`)).data).toHaveLength(1)
 })
 
-test('a page that has entries scans a limited number, and next_after continues; an empty one goes on', async () => {
+test('a page that has entries scans a limited number, and next_after continues; an empty one goes on', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const begin = await head()
   succeed(await put(type, 'last', { n: 0 }), 201)

@@ -189,7 +189,7 @@ test('a token can open a limited number of streams, and closing one allows anoth
   for (const stream of streams) stream.cut()
 })
 
-test('a graceful shutdown ends open streams', async () => {
+test('a graceful shutdown ends open streams', { tags: 'full' }, async () => {
   const other = await openWorld()
   const stream = await openStream(other, STREAM)
   await other.close()

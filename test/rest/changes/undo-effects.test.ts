@@ -47,7 +47,9 @@ async function newDesk() {
   return { n, ask, ticket, note, links, ran, request: `ask${n}` }
 }
 
-test('with_effects takes back what triggers and actions did, and a dry run shows it', async () => {
+test('with_effects takes back what triggers and actions did, and a dry run shows it', {
+  tags: 'full',
+}, async () => {
   const { n, ask, ticket, note, links, ran, request } = await newDesk()
   const agent = await world.newToken([{ record_type: ask, permission: 'write' }], { name: `agent${n}` })
   await put(ask, 'a', { wants: 'help' }, request, agent.call)
@@ -75,7 +77,7 @@ test('with_effects takes back what triggers and actions did, and a dry run shows
   expect(succeed(await undo(asked)).count).toBe(0)
 })
 
-test('the tool undo takes with_effects, and its plan says so', async () => {
+test('the tool undo takes with_effects, and its plan says so', { tags: 'full' }, async () => {
   const { ask, ticket, ran, request } = await newDesk()
   await put(ask, 'a', {}, request)
   await ran()

@@ -187,7 +187,7 @@ describe('undo of a request', () => {
     expect((await get(type, 'b')).body).toMatchObject({ data: { email: 'y' }, external_id: 'q' })
   })
 
-  test('reverts configuration together with the records that depend on it', async () => {
+  test('reverts configuration together with the records that depend on it', { tags: 'full' }, async () => {
     const type = await world.newType({
       json_schema: { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false },
     })
@@ -257,7 +257,7 @@ describe('conflicts', () => {
     expect(await config()).toBe(all)
   })
 
-  test('of a promotion is refused as a whole, and says to roll it back', async () => {
+  test('of a promotion is refused as a whole, and says to roll it back', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/bases/promoted', {}), 201)
     succeed(await world.call('POST', '/v1/promoted/preview', { name: 'dev' }), 201)
     for (const id of ['one', 'two'])
@@ -376,7 +376,9 @@ describe('selection', () => {
     expect((await get(closed, 'b')).status).toBe(200)
   })
 
-  test('many changes of one record are reverted one by one, newest first, and leave the state before them', async () => {
+  test('many changes of one record are reverted one by one, newest first, and leave the state before them', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 0 })
     const before = (await get(type, 'a')).body
@@ -452,7 +454,9 @@ describe('selection', () => {
   })
 })
 
-test('an undo that races with writers undoes all or reports a conflict, and loses no write', async () => {
+test('an undo that races with writers undoes all or reports a conflict, and loses no write', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   for (let round = 0; round < 6; round++) {
     const ids = ['a', 'b', 'c'].map((id) => `${id}${round}`)

@@ -58,7 +58,7 @@ test('a wait ends at a matching write of another instance, and not at other writ
   expect(succeed(await waiting).data).toMatchObject([{ id: 'other', version: 2 }])
 })
 
-test('a wait without a match returns an empty page at its timeout', async () => {
+test('a wait without a match returns an empty page at its timeout', { tags: 'full' }, async () => {
   const type = await one.newType()
   const { data, meta } = succeed(await one.call('GET', at(type, '&timeout=1')))
   expect(data).toEqual([])
@@ -92,7 +92,7 @@ test('100 equal waits of a token are answered together, and one more is 429', { 
   succeed(await call('GET', at(type)))
 })
 
-test('a wait ends when its client disconnects', async () => {
+test('a wait ends when its client disconnects', { tags: 'full' }, async () => {
   const type = await one.newType()
   const { token, call } = await one.newToken([{ permission: 'read' }])
   const gone = new AbortController()

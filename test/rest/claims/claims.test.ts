@@ -208,7 +208,9 @@ describe('A claim', () => {
 })
 
 describe('A write under a claim', () => {
-  test('succeeds while the claim is active, and does not make the record claimable again', async () => {
+  test('succeeds while the claim is active, and does not make the record claimable again', {
+    tags: 'full',
+  }, async () => {
     const type = await queue(1)
     const { claim: held } = await first(type, { max_attempts: 1 })
     const path = `/v1/crm/records/${type}/r0`
@@ -511,7 +513,7 @@ describe('a list of claims', () => {
     expectFault(await onList('release', ['a'], { lease_seconds: 5 }), '/lease_seconds')
   })
 
-  test('can be sent by two requests in opposite orders at once', async () => {
+  test('can be sent by two requests in opposite orders at once', { tags: 'full' }, async () => {
     const ids = await held(20)
     const answers = await Promise.all(times(8, (n) => onList('heartbeat', n % 2 ? ids : ids.toReversed())))
     for (const answer of answers) expect(succeed(answer).meta).toEqual({ count: 20 })
@@ -522,7 +524,7 @@ describe('Who holds a claim', () => {
   const list = (query: string, call: Call = worker.call): Promise<Body> =>
     call('GET', `/v1/crm/claims?${query}`).then((answer) => succeed(answer).data)
 
-  test('is in the claim, by the id and name of its token, with the time', async () => {
+  test('is in the claim, by the id and name of its token, with the time', { tags: 'full' }, async () => {
     const type = await queue(1)
     const { claim: made } = await first(type)
     const held = succeed(await other.call('GET', `/v1/crm/claims/${made.id}`))

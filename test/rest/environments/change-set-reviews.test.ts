@@ -164,7 +164,9 @@ describe('approvals', () => {
     succeed(await promote(mara.call))
   })
 
-  test('of a tab stay those of its token once the tab is closed, and so do its drafts', async () => {
+  test('of a tab stay those of its token once the tab is closed, and so do its drafts', {
+    tags: 'full',
+  }, async () => {
     await rules({ approvals: 2, self_approval: false })
     const inTab = async (run: (call: Call) => Promise<unknown>) => {
       const { code } = succeed(await mara.call('POST', '/v1/tokens/self/sign-in-codes'), 201)
@@ -376,7 +378,9 @@ test('each step is in the log of production, with who took it', async () => {
   expect(events.slice(0, 2).map(([, name]: string[]) => name)).toEqual(['Tom', 'Mara'])
 })
 
-test('the history of what was merged says who proposed it, and who let it pass', async () => {
+test('the history of what was merged says who proposed it, and who let it pass', {
+  tags: 'full',
+}, async () => {
   const by = { name: expect.stringMatching(/^token/), kind: 'agent', token_id: agent.id }
   const { token } = agent
   const args = { record_type: 'note', id: 'n1', data: { text: 'x' } }

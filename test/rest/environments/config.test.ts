@@ -57,7 +57,7 @@ const WIDE = {
 }
 
 describe('the config of a base', () => {
-  test('has a list of each kind, sorted by id, without what the base adds', async () => {
+  test('has a list of each kind, sorted by id, without what the base adds', { tags: 'full' }, async () => {
     const [base] = await fork()
     for (const id of ['Zed', 'abc'])
       succeed(await world.call('PUT', `/v1/${base}/record-types/${id}`, {}), 201)
@@ -92,7 +92,7 @@ describe('the config of a base', () => {
     expect((await pull(base)).hash).toBe(hash)
   })
 
-  test('as YAML is the same document', async () => {
+  test('as YAML is the same document', { tags: 'full' }, async () => {
     const [base] = await fork()
     const tricky = {
       description: 'yes: "no"\n# on\n - 1e3 ',
@@ -108,7 +108,7 @@ describe('the config of a base', () => {
     expectFault(await world.call('GET', `/v1/${base}/config?format=toml`), 'query/format')
   })
 
-  test('needs read on the whole base; an absent base is 404', async () => {
+  test('needs read on the whole base; an absent base is 404', { tags: 'full' }, async () => {
     const [base] = await unchanged()
     const part = await world.newToken([{ base, record_type: 'note', permission: 'admin' }])
     expectFailure(await part.call('GET', `/v1/${base}/config`), 'FORBIDDEN')
@@ -153,7 +153,7 @@ describe('a file of more than 10,000 resources', () => {
 })
 
 describe('a diff', () => {
-  test('of the config with its own base is empty, on production too', async () => {
+  test('of the config with its own base is empty, on production too', { tags: 'full' }, async () => {
     for (const base of await unchanged()) {
       const config = await pull(base)
       const found = succeed(await diff(base, config))
@@ -206,7 +206,9 @@ describe('a push', () => {
     expect(data.indexOf('endpoint')).toBeGreaterThan(data.lastIndexOf('toolset'))
   })
 
-  test('keeps what the file leaves out; with prune deletes it, and never what it has no list of', async () => {
+  test('keeps what the file leaves out; with prune deletes it, and never what it has no list of', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork()
     succeed(await world.call('PUT', `/v1/${dev}/record-types/spare`, {}), 201)
     succeed(await world.call('PUT', `/v1/${dev}/records/spare/r`, { data: {} }), 201)
@@ -250,7 +252,9 @@ describe('a push', () => {
     expect((await pull(base)).hash).toBe(config.hash)
   })
 
-  test('with a stale hash in If-Match or in the body is 409 and changes nothing', async () => {
+  test('with a stale hash in If-Match or in the body is 409 and changes nothing', {
+    tags: 'full',
+  }, async () => {
     const [, dev] = await fork()
     const config = await pull(dev)
     const about = (description: string, hash?: string) =>
@@ -268,7 +272,7 @@ describe('a push', () => {
     expectFault(await push(dev, about('four'), '', { 'if-match': config.hash }), 'header/If-Match')
   })
 
-  test('of many with the same If-Match, exactly one writes', async () => {
+  test('of many with the same If-Match, exactly one writes', { tags: 'full' }, async () => {
     const [, dev] = await fork()
     const config = await pull(dev)
     const tag = { 'if-match': `"${config.hash}"` }
@@ -342,7 +346,9 @@ describe('a push', () => {
     expect(succeed(await world.call('GET', `/v1/${dev}/records/note/a`)).valid).toBe(false)
   })
 
-  test('whose schema breaks a relationship is 409 at the type, with a request that allows it', async () => {
+  test('whose schema breaks a relationship is 409 at the type, with a request that allows it', {
+    tags: 'full',
+  }, async () => {
     const [, dev] = await fork()
     succeed(await world.call('PUT', `/v1/${dev}/relationship-types/next`, {}), 201)
     succeed(await world.call('PUT', `/v1/${dev}/records/note/a`, { data: {} }), 201)
@@ -388,7 +394,9 @@ describe('a push', () => {
     expect(succeed(await diff(dev, file)).changes).toHaveLength(1)
   })
 
-  test('returns the secrets that it makes once, and none in a dry run, a repeat, the log or a file', async () => {
+  test('returns the secrets that it makes once, and none in a dry run, a repeat, the log or a file', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork()
     const file = {
       ...{ plinth: 1, base },

@@ -108,7 +108,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expectFailure(await world.call('PUT', `/v1/${base}/${noun}/-x`, body), 'VALIDATION_ERROR')
   })
 
-  test('can be read at each version, and versions continue after a deletion', async () => {
+  test('can be read at each version, and versions continue after a deletion', { tags: 'full' }, async () => {
     const one = `/v1/${base}/${noun}/Two`
     const made = succeed(await world.call('PUT', one, body), 201)
     succeed(await world.call('PUT', one, least))
@@ -141,7 +141,9 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     )
   })
 
-  test('is changed by a merge patch in either media type and by a JSON Patch, and replaced by PUT', async () => {
+  test('is changed by a merge patch in either media type and by a JSON Patch, and replaced by PUT', {
+    tags: 'full',
+  }, async () => {
     const one = `/v1/${base}/${noun}/Four`
     succeed(await world.call('PUT', one, body), 201)
     const types = ['application/json', 'application/merge-patch+json']
@@ -168,7 +170,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     succeed(await world.call('DELETE', one))
   })
 
-  test('has its former content after a change is reverted', async () => {
+  test('has its former content after a change is reverted', { tags: 'full' }, async () => {
     const one = `/v1/${base}/${noun}/Three`
     const revert = async (version: number, query = '') => {
       const { data } = succeed(await world.call('GET', `${one}/history`))

@@ -156,7 +156,9 @@ test.each(WITH_EFFECT)('%s: the first write opens one, and the answer names it',
   expect(state).toMatchObject({ revision: 1, counts: { create: 0, update: 1, delete: 0 } })
 })
 
-test('first writes at once, some of them refused, open one with what was written', async () => {
+test('first writes at once, some of them refused, open one with what was written', {
+  tags: 'full',
+}, async () => {
   const agent = await newAgent()
   const at = (n: number) => `/v1/crm/records/deal/race-${n}`
   const answers = await Promise.all(

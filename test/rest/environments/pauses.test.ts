@@ -141,7 +141,9 @@ test('what it discards counts, also of others; a dry run does not', async () => 
   expect(await requests(base)).toMatchObject([{ pause: { writes: 2, refused: FREE } }])
 })
 
-test('change-sets that it opens and deletes, and its comments, count; dry runs and those of people do not', async () => {
+test('change-sets that it opens and deletes, and its comments, count; dry runs and those of people do not', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   const { call } = await agentOf(base, 'propose')
   const used = async () => succeed(await call('GET', '/v1/tokens/self')).bounds.pace.bases[0]?.used ?? 0
@@ -269,7 +271,7 @@ test('one undo takes back what it wrote since the hour began', async () => {
   expect(await stored(base)).toBe(0)
 })
 
-test('ten times what is usual is allowed, by the hours in which it wrote', async () => {
+test('ten times what is usual is allowed, by the hours in which it wrote', { tags: 'full' }, async () => {
   const base = await desk()
   const { id, call } = await agentOf(base)
   for (const [hours, used] of [
@@ -288,7 +290,7 @@ test('ten times what is usual is allowed, by the hours in which it wrote', async
   expect(pace.bases).toEqual([{ base_id: base, used: 20, usual: 2, pauses_above: 20 }])
 })
 
-test('a trigger hears of the pause, and of its end', async () => {
+test('a trigger hears of the pause, and of its end', { tags: 'full' }, async () => {
   const base = await desk()
   const types = ['token.paused', 'token.resumed']
   const url = `${receiver.url}/${base}`
@@ -308,7 +310,7 @@ test('a trigger hears of the pause, and of its end', async () => {
   expect(resumed?.body.data.review_request).toMatchObject({ id: asked.id, state: 'accepted' })
 })
 
-test('writers at once never exceed it, and open one request', async () => {
+test('writers at once never exceed it, and open one request', { tags: 'full' }, async () => {
   for (const writes of [{ auto: [ANYTHING] }, 'propose']) {
     const base = await desk()
     const { call } = await agentOf(base, writes)
@@ -354,7 +356,7 @@ test('a tab of its browser is the same token', async () => {
   expect((await requests(base))[0].pause).toMatchObject({ token_id: id, wrote: [{ count: FREE }] })
 })
 
-test('two servers count as one', async () => {
+test('two servers count as one', { tags: 'full' }, async () => {
   const other = await openWorld(SETTINGS, world.database)
   try {
     const base = await desk()
@@ -374,7 +376,7 @@ test('two servers count as one', async () => {
   }
 })
 
-test('hours and days are those of UTC, on a database of another timezone too', async () => {
+test('hours and days are those of UTC, on a database of another timezone too', { tags: 'full' }, async () => {
   const own = await openWorld(SETTINGS)
   const [{ name } = { name: '' }] = await own.database.query<{ name: string }>(
     'SELECT current_database() AS name',

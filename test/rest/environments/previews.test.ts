@@ -190,7 +190,7 @@ describe('a sample', () => {
 })
 
 describe('a preview and its production', () => {
-  test('do not see each other, on any surface', async () => {
+  test('do not see each other, on any surface', { tags: 'full' }, async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     await put(base, 'records/task/same', { data: { at: 'production' }, external_id: 'x' })
@@ -242,7 +242,7 @@ const MCP_HEADERS = {
 }
 
 describe('rights', () => {
-  test('creating and deleting need manage on previews and read on production', async () => {
+  test('creating and deleting need manage on previews and read on production', { tags: 'full' }, async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     const token = async (...grants: [string, string][]) =>
@@ -350,7 +350,9 @@ describe('deleting', () => {
     expectFailure(await world.call('GET', `/v1/${dev}/record-types/task?version=4`), 'NOT_FOUND')
   })
 
-  test('records and relationships of a base that is created again have no version of the deleted ones', async () => {
+  test('records and relationships of a base that is created again have no version of the deleted ones', {
+    tags: 'full',
+  }, async () => {
     const base = `base${++serial}`
     const link = (data: object) => ({
       ...{ rel_type: 'next', source_record_type: 'task', source_id: 'a' },

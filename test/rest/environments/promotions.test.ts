@@ -43,7 +43,7 @@ const historyOf = async (base: string) =>
   (await get(`${base}/promotions`)).data.map(({ kind, status }: Body) => `${kind} ${status}`)
 
 describe('a promotion', () => {
-  test('applies what the preview changed, and is in the history', async () => {
+  test('applies what the preview changed, and is in the history', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     await about(dev, 'task', 'new')
     await put(dev, 'fresh')
@@ -81,7 +81,9 @@ describe('a promotion', () => {
     expectFailure(await world.call('GET', `/v1/${base}/promotions/absent`), 'NOT_FOUND')
   })
 
-  test('carries every kind, created, updated and with prune deleted; tools keep their names', async () => {
+  test('carries every kind, created, updated and with prune deleted; tools keep their names', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork()
     await putReferences(world.call, dev)
     for (const { noun, body } of Object.values(KIND_SAMPLES))
@@ -122,7 +124,7 @@ describe('a promotion', () => {
     expect((await get(`${base}/records/task`)).data).toHaveLength(1)
   })
 
-  test('as a dry run shows the changes and stores nothing', async () => {
+  test('as a dry run shows the changes and stores nothing', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     await about(dev, 'task', 'new')
     const before = await hashOf(base)
@@ -135,7 +137,7 @@ describe('a promotion', () => {
     expect(opsOf(await promoted(base))).toEqual(['update record_type task'])
   })
 
-  test('moves the fork: what production changes afterwards stays', async () => {
+  test('moves the fork: what production changes afterwards stays', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     for (const text of ['one', 'two']) {
       await about(dev, 'task', text)
@@ -181,7 +183,7 @@ describe('a promotion', () => {
     ])
   })
 
-  test('deletes only with prune, and a type with records only with force', async () => {
+  test('deletes only with prune, and a type with records only with force', { tags: 'full' }, async () => {
     const [base, dev] = await fork('keep', 'full')
     succeed(await world.call('PUT', `/v1/${base}/records/full/r`, { data: {} }), 201)
     succeed(await world.call('DELETE', `/v1/${dev}/record-types/full`))
@@ -260,7 +262,9 @@ describe('a promotion', () => {
     expect(await hashOf(base)).toBe(before)
   })
 
-  test('names the properties that a schema drops or renames, unless a migration takes them along', async () => {
+  test('names the properties that a schema drops or renames, unless a migration takes them along', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork()
     const schema = { type: 'object', properties: { sum: { type: 'number' }, note: {}, status: {} } }
     await put(base, 'deal', { json_schema: schema })

@@ -116,7 +116,9 @@ test.each(CASES)('$name is a break, and the promotion is refused for it', async 
   expect(refused.text).not.toContain('hidden-value')
 })
 
-test('a proposal, a promotion and its rollback warn of what breaks GraphQL clients', async () => {
+test('a proposal, a promotion and its rollback warn of what breaks GraphQL clients', {
+  tags: 'full',
+}, async () => {
   const base = `base${++serial}`
   await put('bases', base, {})
   await put(base, 'record-types/item', text)

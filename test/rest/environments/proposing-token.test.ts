@@ -280,7 +280,7 @@ describe('a token with rules', () => {
     expect(await seen('own-3')).toEqual({ stage: 'won' })
   })
 
-  test('deletes without a plan: by a rule, or as a proposal', async () => {
+  test('deletes without a plan: by a rule, or as a proposal', { tags: 'full' }, async () => {
     const many = `DELETE FROM deal WHERE id LIKE 'plan-%'`
     for (const id of ['plan-1', 'plan-2', 'plan-3']) await put(id, {})
     const proposes = await ruled(STAGES)

@@ -46,7 +46,9 @@ const open = async (base: string, state = 'open') =>
 const fieldsOf = async (base: string) =>
   Object.keys(succeed(await world.call('GET', `/v1/${base}/record-types/ticket`)).json_schema.properties)
 
-test('an agent asks, a person accepts, and the promotion and the decision are one', async () => {
+test('an agent asks, a person accepts, and the promotion and the decision are one', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   const asked = succeed(await ask(base, { note: 'The survey starts on Monday.' }), 201)
   expect(asked).toMatchObject({
@@ -85,7 +87,7 @@ test('an agent asks, a person accepts, and the promotion and the decision are on
   ])
 })
 
-test('a request that is sent back has the note, and the agent asks anew', async () => {
+test('a request that is sent back has the note, and the agent asks anew', { tags: 'full' }, async () => {
   const base = await desk()
   const first = succeed(await ask(base), 201)
   expect(succeed(await decide(base, first.id, { decision: 'send_back', note: 'Name it csat.' })).state).toBe(
@@ -101,7 +103,9 @@ test('a request that is sent back has the note, and the agent asks anew', async 
   expect(succeed(await decide(base, second.id, { decision: 'decline' })).state).toBe('declined')
 })
 
-test('an acceptance lets nothing pass that was changed since it was asked for', async () => {
+test('an acceptance lets nothing pass that was changed since it was asked for', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   const preview = (...names: string[]) =>
     agent.call('PUT', `/v1/${base}--csat/record-types/ticket`, type('subject', ...names))
@@ -137,7 +141,9 @@ test('a part that was asked for is accepted as it was, whatever else the preview
   expectFailure(await world.call('GET', `/v1/${base}/record-types/other`), 'NOT_FOUND')
 })
 
-test('what production does not fit is a break, and refuses the acceptance without deciding', async () => {
+test('what production does not fit is a break, and refuses the acceptance without deciding', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   succeed(await world.call('PUT', `/v1/${base}/records/ticket/t1`, { data: { subject: 'long enough' } }), 201)
   const short = { json_schema: { type: 'object', properties: { subject: { type: 'string', maxLength: 3 } } } }
@@ -153,7 +159,9 @@ test('what production does not fit is a break, and refuses the acceptance withou
   expect(succeed(await world.call('GET', `/v1/${base}/records/ticket/t1`)).data).toEqual({ subject: 'ok' })
 })
 
-test('a request says which migration it asks for, and a part without its type leaves it out', async () => {
+test('a request says which migration it asks for, and a part without its type leaves it out', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   succeed(await world.call('PUT', `/v1/${base}/records/ticket/t1`, { data: { subject: 'long enough' } }), 201)
   const short = { json_schema: { type: 'object', properties: { subject: { type: 'string', maxLength: 3 } } } }
@@ -181,7 +189,9 @@ test('a request says which migration it asks for, and a part without its type le
   expect(succeed(await world.call('GET', `/v1/${base}/records/ticket/t1`)).data).toEqual({ subject: 'ok' })
 })
 
-test('nobody decides their own request, in no tab, and nobody without admin decides at all', async () => {
+test('nobody decides their own request, in no tab, and nobody without admin decides at all', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   const asked = succeed(await ask(base, {}, person.call), 201)
   expect(asked.may_decide).toBe(false)
@@ -204,7 +214,7 @@ test('nobody decides their own request, in no tab, and nobody without admin deci
   expect(await fieldsOf(base)).toEqual(['subject'])
 })
 
-test('of many decisions at once, one takes effect', async () => {
+test('of many decisions at once, one takes effect', { tags: 'full' }, async () => {
   const base = await desk()
   const { id } = succeed(await ask(base), 201)
   const answers = await Promise.all(
@@ -217,7 +227,9 @@ test('of many decisions at once, one takes effect', async () => {
   expect((await fieldsOf(base)).includes('score')).toBe(state === 'accepted')
 })
 
-test('nothing to promote is refused, and a request goes from the lists with its preview', async () => {
+test('nothing to promote is refused, and a request goes from the lists with its preview', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   const { id } = succeed(await ask(base), 201)
   succeed(await world.call('DELETE', `/v1/bases/${base}--csat?confirm=${base}--csat`))

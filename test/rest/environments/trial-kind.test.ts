@@ -114,7 +114,9 @@ test('the schema of config files has the kind, and accepts the placeholder of it
   expect(JSON.stringify(items.properties.secret)).toContain('"<redacted>"')
 })
 
-test('a promotion carries the kind; its secret stays in the preview, and production has one of its own', async () => {
+test('a promotion carries the kind; its secret stays in the preview, and production has one of its own', {
+  tags: 'full',
+}, async () => {
   const [base, dev] = await fork()
   await push(dev, [HOOK])
   expect(opsOf(succeed(await promote(base, { dry_run: true })))).toEqual(['create action in'])
@@ -131,7 +133,7 @@ test('a promotion carries the kind; its secret stays in the preview, and product
   expect(await secretsOf(base)).toEqual([own])
 })
 
-test('a new preview has the kind with a secret of its own', async () => {
+test('a new preview has the kind with a secret of its own', { tags: 'full' }, async () => {
   const [base, dev] = await fork()
   await push(dev, [HOOK, { ...HOOK, id: 'two' }])
   succeed(await promote(base))
@@ -142,7 +144,7 @@ test('a new preview has the kind with a secret of its own', async () => {
   expect(opsOf(succeed(await send('POST', `${base}/promote`, { from: next })))).toEqual([])
 })
 
-test('both sides of a conflict are shown, and a promotion is rolled back', async () => {
+test('both sides of a conflict are shown, and a promotion is rolled back', { tags: 'full' }, async () => {
   const [base, dev] = await fork()
   await push(dev, [HOOK])
   const first = succeed(await promote(base))
@@ -163,7 +165,7 @@ test('both sides of a conflict are shown, and a promotion is rolled back', async
   expect((await pull(base)).actions).toEqual([{ ...SHOWN, name: 'Two' }])
 })
 
-test('a pruned resource comes back by rollback, with a new secret', async () => {
+test('a pruned resource comes back by rollback, with a new secret', { tags: 'full' }, async () => {
   const [base, dev] = await fork()
   await push(dev, [HOOK])
   succeed(await promote(base))

@@ -41,7 +41,7 @@ describe('a precondition of a file', () => {
     succeed(await put('fresh.txt', 'x', { 'if-none-match': '*' }), 201)
   })
 
-  test('lets one of 64 writers write', async () => {
+  test('lets one of 64 writers write', { tags: 'full' }, async () => {
     await put('race.txt', 'start')
     const headers = { 'if-match': `"${sha256('start')}"` }
     const answers = await Promise.all(times(64, (n) => put('race.txt', `writer ${n}`, headers)))

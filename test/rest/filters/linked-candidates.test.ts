@@ -136,7 +136,9 @@ test('a list, its total and an aggregate are those of a read in order', { tags: 
   }),
 )
 
-test('the tickets of one customer are found by its links, whatever statistics the planner has', async () => {
+test('the tickets of one customer are found by its links, whatever statistics the planner has', {
+  tags: 'full',
+}, async () => {
   for (const statistics of [false, true]) {
     if (statistics)
       await world.database.query('ANALYZE plinth.record, plinth.relationship, plinth.record_index')

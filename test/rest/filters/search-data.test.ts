@@ -93,7 +93,9 @@ test('a search of data gives the same records, scores and totals with the index 
   )
 })
 
-test('a word beyond the part of a long record that is searched is not found, with the index and without', async () => {
+test('a word beyond the part of a long record that is searched is not found, with the index and without', {
+  tags: 'full',
+}, async () => {
   const filler = 'word '.repeat(14_000)
   const types = [await world.newType({ json_schema, indexes }), await world.newType({ json_schema })]
   const [indexed, plain] = await Promise.all(

@@ -135,7 +135,7 @@ test('a list that was slow is named with the index that would serve it, and valu
   expect(JSON.stringify(found)).not.toContain('canary')
 })
 
-test('outgrown statistics are a warning with the names of the tables', async () => {
+test('outgrown statistics are a warning with the names of the tables', { tags: 'full' }, async () => {
   const operations = times(900, (n) => ({ type: 'create_record', record_type: 'note', data: { n } }))
   succeed(await server.call('PUT', '/v1/crm/record-types/note', {}), 201)
   succeed(await server.call('POST', '/v1/crm/batch', { operations }))

@@ -126,7 +126,9 @@ describe('A ready server', () => {
   })
 })
 
-test('without a database a server is unready and answers 500 with Retry-After, and recovers by itself', async () => {
+test('without a database a server is unready and answers 500 with Retry-After, and recovers by itself', {
+  tags: 'full',
+}, async () => {
   const database = await cloneDatabase()
   const proxy = await openProxy(database.url)
   const away = await openServer({ DATABASE_URL: proxy.url }, database)
@@ -277,7 +279,9 @@ describe('Graceful shutdown', () => {
   })
 })
 
-test('browsers get no referrer from pages, and HSTS at the public address if that is https', async () => {
+test('browsers get no referrer from pages, and HSTS at the public address if that is https', {
+  tags: 'full',
+}, async () => {
   const headersAt = async (url: string, host: string) => {
     const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>()
     get(`${url}/healthz`, { headers: { host } }, (response) => {

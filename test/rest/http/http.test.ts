@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('X-Request-Id', () => {
-  test('is on every answer, and differs between requests', async () => {
+  test('is on every answer, and differs between requests', { tags: 'full' }, async () => {
     const ids = new Set<string | null>()
     const paths = [
       '/v1/bases',
@@ -131,7 +131,9 @@ describe('CORS', () => {
 })
 
 describe('An internal error', () => {
-  test('is a 500 without SQL, paths or stack; the log has the cause with the request id', async () => {
+  test('is a 500 without SQL, paths or stack; the log has the cause with the request id', {
+    tags: 'full',
+  }, async () => {
     const broken = await openServer()
     try {
       succeed(await broken.call('PUT', '/v1/bases/crm', {}), 201)

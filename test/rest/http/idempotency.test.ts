@@ -78,7 +78,7 @@ describe('A repeated request under one key', () => {
     expect(versions).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('writes once when 64 are concurrent, and the others are replays', async () => {
+  test('writes once when 64 are concurrent, and the others are replays', { tags: 'full' }, async () => {
     const key = newKey()
     const before = await total()
     const answers = await Promise.all(times(64, () => world.call('POST', at, { data: { n: 1 } }, key)))

@@ -37,7 +37,9 @@ describe('The rate limit of a token', () => {
     }
   })
 
-  test('refuses requests with 429 and Retry-After, without effect, and accepts them after that time', async () => {
+  test('refuses requests with 429 and Retry-After, without effect, and accepts them after that time', {
+    tags: 'full',
+  }, async () => {
     const { call } = await world.newToken([{ permission: 'admin' }])
     const refused = await spend(call)
     expect(refused.length).toBeGreaterThan(0)
@@ -66,7 +68,9 @@ describe('The rate limit of a token', () => {
   })
 })
 
-test('an address with repeated failed authentication is 429, but valid tokens are served', async () => {
+test('an address with repeated failed authentication is 429, but valid tokens are served', {
+  tags: 'full',
+}, async () => {
   const stranger = world.as('plt_wrong')
   const answers: Answer[] = []
   for (let i = 0; i < 8; i++)

@@ -5,7 +5,9 @@ import { cloneDatabase } from '../../support/database.ts'
 import { openProxy } from '../../support/proxy.ts'
 import { openServer } from '../../support/server.ts'
 
-test('an outage is logged once at its begin and once at its end, and its failed requests have no stack', async () => {
+test('an outage is logged once at its begin and once at its end, and its failed requests have no stack', {
+  tags: 'full',
+}, async () => {
   const database = await cloneDatabase()
   const proxy = await openProxy(database.url)
   const server = await openServer({ DATABASE_URL: proxy.url }, database)

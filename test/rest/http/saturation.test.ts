@@ -167,7 +167,9 @@ test('writes that wait for a row lock leave connections for reads and for other 
   for (const answer of await Promise.all(patches)) succeed(answer)
 })
 
-test('batches of one token wait in their turn, and leave turns when their clients go; other tokens are served', async () => {
+test('batches of one token wait in their turn, and leave turns when their clients go; other tokens are served', {
+  tags: 'full',
+}, async () => {
   const held = await holdOpen(world.database)
   await held.query(`SELECT FROM plinth.record WHERE record_type = 'deal' AND id = 'a' FOR UPDATE`)
   const writer = await world.newToken([{ permission: 'write' }])

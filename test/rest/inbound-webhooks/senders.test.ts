@@ -220,7 +220,9 @@ describe('a form', () => {
   })
 })
 
-test('a number that JSON in JavaScript would change is kept as the string of its digits, and named', async () => {
+test('a number that JSON in JavaScript would change is kept as the string of its digits, and named', {
+  tags: 'full',
+}, async () => {
   const { path, data, deliveries } = await newWebhook({
     signature: { scheme: 'token' },
     mapping: { external_id: '$.id', data: { id: '$.id', list: '$.list', small: '$.small' } },
@@ -370,7 +372,7 @@ test('the revert of a deletion answers the new secret, once, on every interface'
 })
 
 describe('a mapping', () => {
-  test('links its record to others, by external id, in the same transaction', async () => {
+  test('links its record to others, by external id, in the same transaction', { tags: 'full' }, async () => {
     const ticket = await world.newType()
     const label = await world.newType()
     const [belongs, has] = [`belongs${++serial}`, `has${++serial}`]

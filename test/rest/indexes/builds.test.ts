@@ -147,7 +147,9 @@ test('an interrupted index build resumes at the next start, also when its job is
   await second.close()
 })
 
-test('a unique index declared at one server is enforced by another that has the type cached', async () => {
+test('a unique index declared at one server is enforced by another that has the type cached', {
+  tags: 'full',
+}, async () => {
   const other = await openWorld({}, world.database)
   const type = await world.newType()
   const put = (on: World, id: string, u: number) => on.call('PUT', recordPath(type, id), { data: { u } })
@@ -164,7 +166,7 @@ test('a unique index declared at one server is enforced by another that has the 
   await other.close()
 })
 
-test('a duplicate corrected during the build does not fail a unique index', async () => {
+test('a duplicate corrected during the build does not fail a unique index', { tags: 'full' }, async () => {
   const type = await world.newType()
   await fill(type, 3500)
   await world.database.query(

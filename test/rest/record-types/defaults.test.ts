@@ -306,7 +306,9 @@ describe('A default of an endpoint that the schema of its property refuses', () 
     expect(details).toMatchObject([{ code: refused.code }])
   })
 
-  test('is judged alone: what a call must send, and rules between properties, stay to the call', async () => {
+  test('is judged alone: what a call must send, and rules between properties, stay to the call', {
+    tags: 'full',
+  }, async () => {
     succeed(await put({ stage: 'won', at: { city: 'Bern' } }), 201)
     const create = (values: Body) => callTool(world, '/mcp/crm/e/strict', 'create_strict', values)
     const { body } = await create({ subject: 's', any: 'x' })

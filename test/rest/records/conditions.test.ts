@@ -180,7 +180,7 @@ test('a GET with If-None-Match is 304 for a matching tag, also weak or in a list
     succeed(await world.call('GET', path, undefined, { 'if-none-match': tag }))
 })
 
-test('of 64 concurrent writes with the same If-Match one succeeds', async () => {
+test('of 64 concurrent writes with the same If-Match one succeeds', { tags: 'full' }, async () => {
   const path = await third()
   const answers = await Promise.all(
     times(64, (i) => world.call('PUT', path, { data: { i } }, { 'if-match': '"3"' })),

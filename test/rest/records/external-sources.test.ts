@@ -96,7 +96,7 @@ const lastAsked = () => upstream.asked.at(-1) as Asked
 const idsOf = ({ data }: Body) => data.map(({ id }: Body) => id)
 
 describe('reads', () => {
-  test('a list is a page of the source, with mapped data and its total', async () => {
+  test('a list is a page of the source, with mapped data and its total', { tags: 'full' }, async () => {
     const { list, type } = await newContacts()
     const first = succeed(await list('&limit=2&offset=1&include_total=true'))
     expect(first).toEqual({
@@ -470,7 +470,7 @@ describe('definitions', () => {
   const faultOf = async (source: object, path: string) =>
     expectFault(await put([contacts(source)]), `/sources/0${path}`).code
 
-  test('faults name the field of the source', async () => {
+  test('faults name the field of the source', { tags: 'full' }, async () => {
     const url = `${upstream.url}/contacts`
     expect(await faultOf({ get: { url: 'http://169.254.169.254/{{external_id}}' } }, '/get/url')).toBe(
       'blocked_address',

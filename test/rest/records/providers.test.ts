@@ -420,7 +420,9 @@ test('importing an existing type changes only what the definition contains', asy
   })
 })
 
-test('a default that its own schema refuses is imported as an annotation, and the type can be changed later', async () => {
+test('a default that its own schema refuses is imported as an annotation, and the type can be changed later', {
+  tags: 'full',
+}, async () => {
   const input_schema = {
     type: 'object',
     properties: {

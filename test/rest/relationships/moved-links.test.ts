@@ -111,7 +111,9 @@ test('concurrent moves of one source all succeed, and leave one link', async () 
   expect(counts?.made).toBe((counts?.gone ?? 0) + 1)
 })
 
-test('concurrent moves that cross at a one_to_one type leave each end one link', async () => {
+test('concurrent moves that cross at a one_to_one type leave each end one link', {
+  tags: 'full',
+}, async () => {
   const relType = await newRelType('one_to_one')
   const pairs = [
     ['d1', 'acme'],

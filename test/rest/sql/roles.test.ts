@@ -23,7 +23,9 @@ const ask = async (call: Call) =>
 type Grant = { role: string; base_id: string; record_types: string[] }
 const grants = () => world.database.query<Grant>('SELECT * FROM plinth.sql_grant ORDER BY record_types')
 
-test('tokens with equal grants share an SQL role at every instance; other tokens have different ones', async () => {
+test('tokens with equal grants share an SQL role at every instance; other tokens have different ones', {
+  tags: 'full',
+}, async () => {
   const second = await openWorld({}, world.database)
   const token = async (record_type: unknown) =>
     (await world.newToken([{ permission: 'read', record_type }])).token

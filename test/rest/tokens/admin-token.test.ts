@@ -30,7 +30,9 @@ const status = async (server: TestServer, token: string) =>
   (await server.as(token)('GET', '/v1/tokens')).status
 
 describe('PLINTH_ADMIN_TOKEN', () => {
-  test('set to the same value at a restart changes nothing and logs no warning', async () => {
+  test('set to the same value at a restart changes nothing and logs no warning', {
+    tags: 'full',
+  }, async () => {
     for (let start = 0; start < 2; start++) {
       const server = await started(A)
       expect(await status(server, A)).toBe(200)
@@ -39,7 +41,9 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     }
   })
 
-  test('set to a new value revokes the former token on all servers, keeps created tokens and logs a warning', async () => {
+  test('set to a new value revokes the former token on all servers, keeps created tokens and logs a warning', {
+    tags: 'full',
+  }, async () => {
     const other = await started(A)
     const { token: made } = succeed(
       await other.as(A)('POST', '/v1/tokens', { name: 'made', grants: [ADMIN] }),
@@ -65,7 +69,9 @@ describe('PLINTH_ADMIN_TOKEN', () => {
     await server.close()
   })
 
-  test('revokes the token in the admin-token file, and the warning names that file', async () => {
+  test('revokes the token in the admin-token file, and the warning names that file', {
+    tags: 'full',
+  }, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'plinth-kept-'))
     const first = await openServer({ PLINTH_ADMIN_TOKEN: '', PLINTH_DATA_DIR: dir }, database)
     const kept = (await readFile(join(dir, 'admin-token'), 'utf8')).trim()
@@ -147,7 +153,9 @@ describe('the token of the data directory', () => {
     await rm(elsewhere, { recursive: true, force: true })
   })
 
-  test('is replaced on a running server, which answers the new one once and revokes the former everywhere', async () => {
+  test('is replaced on a running server, which answers the new one once and revokes the former everywhere', {
+    tags: 'full',
+  }, async () => {
     const server = await started('', dir)
     const other = await openServer({}, database)
     const former = await inFile()

@@ -150,7 +150,7 @@ describe.each(BASES)('A token for base %s', (own) => {
     expect(wrong).toEqual([])
   })
 
-  test('lists only the bases, types and counts of its grant', async () => {
+  test('lists only the bases, types and counts of its grant', { tags: 'full' }, async () => {
     const all = { crm: ['note', 'task'], erp: ['note', 'task'], 'crm--p': ['note', 'task'] }
     for (const shape of shapes.filter((each) => each.base === own && each.permission === 'read')) {
       const { call } = await world.newToken([shape])

@@ -151,7 +151,7 @@ describe('The token of a request is checked again after its body', () => {
     },
   )
 
-  test('a PUT is 401 if the token expired meanwhile', async () => {
+  test('a PUT is 401 if the token expired meanwhile', { tags: 'full' }, async () => {
     const { token } = await admin({ expires_at: new Date(Date.now() + 1000).toISOString() })
     const request = begin(token, 'PUT', '/v1/crm/records/deal/late', { data: {} })
     await sleep(1100)
@@ -159,7 +159,7 @@ describe('The token of a request is checked again after its body', () => {
     expect((await world.call('GET', '/v1/crm/records/deal/late')).status).toBe(404)
   })
 
-  test('a PUT with a slow body is served if the token is still valid', async () => {
+  test('a PUT with a slow body is served if the token is still valid', { tags: 'full' }, async () => {
     const { id, token } = await admin()
     const request = begin(token, 'PUT', '/v1/crm/records/deal/slow', { data: {} })
     // Longer than authentication is cached.
@@ -202,7 +202,7 @@ describe('If a token is revoked while its request waits', () => {
     expectFailure(await second, 'UNAUTHORIZED')
   })
 
-  test('it creates no token after its deletion in the log', async () => {
+  test('it creates no token after its deletion in the log', { tags: 'full' }, async () => {
     for (let round = 0; round < 12; round++) {
       const { id, call } = await admin()
       const [made, ended] = await Promise.all([

@@ -224,7 +224,9 @@ describe('Listing and revoking tokens', () => {
 })
 
 describe('A token', () => {
-  test('is refused at every instance within a second of its revocation, also on open connections', async () => {
+  test('is refused at every instance within a second of its revocation, also on open connections', {
+    tags: 'full',
+  }, async () => {
     const { id, token, call } = await world.newToken([{ permission: 'read' }])
     const other = two.as(token)
     for (const each of [call, other, call, other]) succeed(await each('GET', '/v1/crm/record-types'))
@@ -256,7 +258,9 @@ describe('A token', () => {
   })
 })
 
-test('deleting a base removes it from every grant at every instance, so no token can access a new base of its id', async () => {
+test('deleting a base removes it from every grant at every instance, so no token can access a new base of its id', {
+  tags: 'full',
+}, async () => {
   succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
   const only = await world.newToken([{ base: 'passing', permission: 'admin' }], { name: 'only of passing' })
   const listed = await world.newToken([{ base: ['passing', 'crm'], permission: 'read' }])

@@ -47,7 +47,7 @@ const COPY = {
   data: { of: '{{input.record.id}}', was: '{{input.previous.version}}', seq: '{{input.change_seq}}' },
 }
 
-test('an action runs once for each change, and the trace goes both ways', async () => {
+test('an action runs once for each change, and the trace goes both ways', { tags: 'full' }, async () => {
   const pair = await newPair([COPY])
   await pair.put('r1', { n: 1 })
   await pair.put('r1', { n: 2 })
@@ -83,7 +83,9 @@ test('an action runs once for each change, and the trace goes both ways', async 
   expect((await pair.written()).length).toBe(2)
 })
 
-test('a run that fails is tried again, then dead with the error, and a replay runs the mended action', async () => {
+test('a run that fails is tried again, then dead with the error, and a replay runs the mended action', {
+  tags: 'full',
+}, async () => {
   const failing = { name: 'b', type: 'patch_record', record_type: '$out', id: 'absent', data: {} }
   const pair = await newPair([COPY, failing], { max_attempts: 3 })
   await pair.put('r1', {})
@@ -125,7 +127,7 @@ test('a test delivery runs the action once, with no record', async () => {
   expect((await pair.written()).map(({ data }) => data)).toEqual([{ seen: 'crm' }])
 })
 
-test('an action that sets off its own trigger ends after five runs', async () => {
+test('an action that sets off its own trigger ends after five runs', { tags: 'full' }, async () => {
   const pair = await newPair([{ name: 'a', type: 'create_record', record_type: '$type', data: {} }])
   await pair.put('r1', {})
   const deliveries = await pair.ended(6)

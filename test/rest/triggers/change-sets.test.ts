@@ -22,7 +22,9 @@ afterAll(async () => {
 const call: World['call'] = (...args) => world.call(...args)
 const SECRET_OF_DRAFT = 'only readers of the change-set see this'
 
-test('each step of a change-set arrives once with its state and who took it, and nothing of its drafts', async () => {
+test('each step of a change-set arrives once with its state and who took it, and nothing of its drafts', {
+  tags: 'full',
+}, async () => {
   const all = [
     ...['opened', 'submitted', 'commented', 'changes_requested', 'approved', 'discarded'],
     ...['merged', 'rejected', 'expired', 'reopened'],

@@ -94,7 +94,7 @@ test('a retry may arrive after a later change, and holds up none', async () => {
   expect(received[0]?.body.data.record.version).toBe(1)
 })
 
-test('what a process held that was killed is sent by the next one', async () => {
+test('what a process held that was killed is sent by the next one', { tags: 'full' }, async () => {
   const { id, put, arrived, recordType } = await newTrigger()
   await put('r1', { n: 1 })
   await arrived(1)

@@ -66,7 +66,9 @@ describe('a trigger of a preview', () => {
     await remove(base)
   })
 
-  test('is held as soon as production calls its URL, and stays so when production ends', async () => {
+  test('is held as soon as production calls its URL, and stays so when production ends', {
+    tags: 'full',
+  }, async () => {
     const { id, one, made } = await newTrigger()
     const { record_types, url } = made
     const base = await preview()

@@ -26,7 +26,9 @@ const newTrigger = (more?: object, type?: string) => triggers.newTrigger(more, t
 const put = (type: string, record: string, data: object) => triggers.put(type, record, data)
 const typesOf = (received: readonly Received[]) => received.map(({ body }) => body.type)
 
-test('each change of a record arrives once, in order, with the record and how it was', async () => {
+test('each change of a record arrives once, in order, with the record and how it was', {
+  tags: 'full',
+}, async () => {
   const { recordType, put, arrived, deliveries } = await newTrigger()
   const at = `/v1/crm/records/${recordType}/r1`
   await put('r1', { n: 1 })
@@ -80,7 +82,7 @@ test('the record of a delivery is the record of a GET', async () => {
 })
 
 describe('which changes are sent', () => {
-  test('those of its record types and events only', async () => {
+  test('those of its record types and events only', { tags: 'full' }, async () => {
     const other = await world.newType()
     const { recordType, put: write, arrived } = await newTrigger({ events: ['create', 'delete'] })
     await put(other, 'r1', {})
@@ -196,7 +198,7 @@ describe('which changes are sent', () => {
 })
 
 describe('a delivery', () => {
-  test('is tried again under its id until it succeeds', async () => {
+  test('is tried again under its id until it succeeds', { tags: 'full' }, async () => {
     const { put, arrived, path, delivery, trigger } = await newTrigger()
     receiver.on(path, (_one, response) =>
       response.writeHead(receiver.at(path).length < 3 ? 503 : 200).end('busy'),
@@ -217,7 +219,7 @@ describe('a delivery', () => {
     })
   })
 
-  test('is dead after its last attempt, and is sent again by a replay', async () => {
+  test('is dead after its last attempt, and is sent again by a replay', { tags: 'full' }, async () => {
     const { one, put, arrived, path, delivery } = await newTrigger({ max_attempts: 2 })
     receiver.on(path, answering(500, 'broken'))
     await put('r1', { n: 1 })
@@ -357,7 +359,9 @@ describe('a trigger is disabled', () => {
   })
 })
 
-test('a look for due deliveries reads none that wait for a retry or for a trigger that is off', async () => {
+test('a look for due deliveries reads none that wait for a retry or for a trigger that is off', {
+  tags: 'full',
+}, async () => {
   const off = await newTrigger({ enabled: false })
   const waiting = await newTrigger()
   for (const [{ id }, wait] of [[off, '0 s'] as const, [waiting, '10 h'] as const])
