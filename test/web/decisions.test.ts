@@ -100,7 +100,7 @@ inBrowser(
     // The switch of bases names it by what it is about.
     await page.getByRole('button', { name: /Support desk/ }).click()
     await visitor.sees('Hand over to night', page.getByRole('menu'))
-    expect(await page.getByRole('menu').innerText()).not.toContain(from.replace('desk--', ''))
+    expect(await page.getByRole('menu').textContent()).not.toContain(from.replace('desk--', ''))
     await page.keyboard.press('Escape')
     // A word on a field of one record, by keyboard alone, and one on the whole, which sends it back.
     const card = page.getByRole('article', { name: three.data.subject })

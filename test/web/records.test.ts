@@ -158,7 +158,7 @@ asMara('what a change set off is named', '/t/ticket/T-1004', async (visitor) => 
   const dialog = visitor.page.getByRole('dialog')
   await visitor.sees('VIP channel', dialog)
   await visitor.sees('failed', dialog)
-  expect(await dialog.innerText()).not.toMatch(/\b(vip|dead)\b/)
+  expect(await dialog.textContent()).not.toMatch(/\b(vip|dead)\b/)
 })
 
 asMara('a change is undone with its plan, and the undo as well', '/t/ticket/T-1004', async (visitor) => {
