@@ -219,6 +219,8 @@ export const WORK_LIMITS = {
   documentSliceBytes: 128 * 1024,
   /** Minimum size: shorter responses fit in one or two packets. */
   compressedBytesMin: 1024,
+  /** The parser of forms takes up to 4 us for a byte. */
+  formSliceBytes: 4 * 1024,
   /** Responses up to this size are compressed synchronously, longer ones in the thread pool. */
   compressedAtOnceBytes: 8 * 1024,
   connectionLogMs: 60_000,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import type { FastifyRequest } from 'fastify'
 import { DomainError, invalid } from '../foundation/errors.ts'
+import { inSlices } from '../foundation/slices.ts'
 
 type FormFile<Stored> = { filename: string; contentType: string; stored: Stored }
 
@@ -17,8 +18,12 @@ export function readFormFile<Stored>(
 ): Promise<FormFile<Stored>> {
   return new Promise((resolve, reject) => {
     let file: Promise<FormFile<Stored>> | undefined
+    let open: Readable | undefined
+    const body = inSlices(raw.iterator({ destroyOnReturn: false }))
     const fail = (thrown: unknown) => {
-      raw.unpipe()
+      body.destroy()
+      // The form does not end its file. What stores the content waits for more of it, with a file that it has opened.
+      open?.destroy(new Error('The form failed.'))
       reject(thrown instanceof DomainError ? thrown : malformed(thrown))
     }
     let form: BusboyInstance
@@ -29,6 +34,7 @@ export function readFormFile<Stored>(
         limits: {
           files: 2,
           fields: 1,
+          parts: 2,
           fieldSize: 1024,
           fieldNameSize: 100,
           headerPairs: 20,
@@ -39,26 +45,29 @@ export function readFormFile<Stored>(
       fail(thrown)
       return
     }
-    form.on('file', (name, content, filename, _encoding, contentType) => {
+    // The type says otherwise, but a part can have no name.
+    form.on('file', (name: string | undefined, content, filename, _encoding, contentType) => {
       // The stream fails with the form, which rejects already.
       content.on('error', () => {})
-      if (name !== 'file' || file !== undefined) {
+      if (body.destroyed || name !== 'file' || file !== undefined) {
         content.resume()
         return fail(unexpected(name))
       }
+      open = content
       file = store(content).then((stored) => ({ filename: filename ?? '', contentType, stored }))
       file.catch(fail)
     })
-    form.on('field', (name) => fail(unexpected(name)))
+    form.on('field', (name: string | undefined) => fail(unexpected(name)))
+    form.on('partsLimit', () => fail(unexpected()))
     form.on('error', fail)
     form.on('finish', () => (file === undefined ? fail(missing()) : file.then(resolve, fail)))
-    raw.once('error', fail)
-    raw.once('aborted', () => form.destroy(new Error('The client disconnected.')))
-    raw.pipe(form)
+    // Also if the client disconnects.
+    body.once('error', fail)
+    body.pipe(form)
   })
 }
 
-const unexpected = (name: string): DomainError =>
+const unexpected = (name = ''): DomainError =>
   invalid({
     path: `/${name.slice(0, 64)}`,
     code: 'unknown_field',

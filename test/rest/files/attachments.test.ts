@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir, utimes } from 'node:fs/promises'
 import http from 'node:http'
@@ -237,6 +238,9 @@ test('a form with anything but one file is refused', async () => {
     '',
     'x',
     '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf',
+    '--x\r\ncontent-disposition: form-data\r\n\r\nno name\r\n--x--\r\n',
+    '--x\r\ncontent-disposition: form-data; filename="a"\r\n\r\nno name\r\n--x--\r\n',
+    `${'--x\r\n\r\n\r\n'.repeat(3)}--x--\r\n`,
   ])
     expectFailure(await send(at, body), 'VALIDATION_ERROR')
   expectFailure(await send('multipart/form-data', '--x--'), 'VALIDATION_ERROR')
@@ -245,6 +249,36 @@ test('a form with anything but one file is refused', async () => {
     await world.call('POST', '/v1/crm/records/deal', '--x--', { 'content-type': at }),
     'VALIDATION_ERROR',
   )
+  expect(succeed(await world.call('GET', path)).data).toEqual([])
+})
+
+inFolder('a form that ends in the middle of its file leaves nothing open', async () => {
+  const path = await newRecord()
+  const begun = '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n'
+  const other = '--x\r\ncontent-disposition: form-data; name="b"\r\n\r\n1\r\n'
+  const temporary = () => readdir(`${world.dataDir}/blobs/tmp`)
+  const send = (text: string) => {
+    const request = http.request(world.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${world.adminToken}`,
+        'content-type': 'multipart/form-data; boundary=x',
+        'content-length': 10_000_000,
+      },
+    })
+    request.on('error', () => {}).write(text)
+    return request
+  }
+  const cut = send(begun + 'x'.repeat(100_000))
+  await expect.poll(temporary).toHaveLength(1)
+  cut.destroy()
+  await expect.poll(temporary).toEqual([])
+  const refused = send(other + begun + 'x'.repeat(100_000))
+  const [answer] = (await once(refused, 'response')) as [http.IncomingMessage]
+  expect(answer.statusCode).toBe(400)
+  answer.resume()
+  refused.destroy()
+  await expect.poll(temporary).toEqual([])
   expect(succeed(await world.call('GET', path)).data).toEqual([])
 })
 

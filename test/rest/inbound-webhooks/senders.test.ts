@@ -149,6 +149,7 @@ describe('a sender is verified', () => {
       { ...of, signed: '{timestamp}{body}' },
       { ...of, signed: '{body}', timestamp_header: 'X-Time' },
       { ...of, signed: '{body}{path}' },
+      { ...of, signed: '{body}.{body}' },
       { ...of, signed: '{body' },
       { scheme: 'github', signed: '{body}' },
       { scheme: 'token', header: 'X-Token', signed: '{body}' },
@@ -209,6 +210,8 @@ describe('a form', () => {
     for (const [sent, type] of [
       ['--b\r\nbroken', 'multipart/form-data; boundary=b'],
       ['a', 'multipart/form-data'],
+      ['--b\r\ncontent-disposition: form-data\r\n\r\n1\r\n--b--\r\n', 'multipart/form-data; boundary=b'],
+      [`${'--b\r\n\r\n\r\n'.repeat(1001)}--b--\r\n`, 'multipart/form-data; boundary=b'],
       ['a=%FF', form],
       ['a=%00', form],
       ['__proto__=1', form],
@@ -216,7 +219,7 @@ describe('a form', () => {
     ] as const)
       expectFailure(await post(path, sent, { 'content-type': type, ...basic(KEY) }), 'VALIDATION_ERROR')
     expect(await data()).toHaveLength(1)
-    expect((await deliveries()).filter(({ status }) => status === 'failed')).toHaveLength(7)
+    expect((await deliveries()).filter(({ status }) => status === 'failed')).toHaveLength(9)
   })
 })
 

@@ -6,6 +6,7 @@ import type { Signature } from '../../../contract/inbound-webhook-shapes.ts'
 import { type DomainError, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { inSlices } from '../../../foundation/slices.ts'
 import { checkJson, parseKeepingDigits, pointer } from '../../../json/parse.ts'
 
 /** What a payload is kept as that it was not. A sender cannot be asked to change. */
@@ -74,11 +75,17 @@ function urlencoded(body: Buffer): [string, string][] {
 function multipart(body: Buffer, contentType: string): Promise<[string, string][]> {
   return new Promise((resolve, reject) => {
     const fields: [string, string][] = []
+    const slices = inSlices([body])
+    const fail = (error: DomainError): void => {
+      slices.destroy()
+      reject(error)
+    }
     try {
       const form = new Busboy({
         headers: { 'content-type': contentType },
         limits: {
           fields: LIMITS.formFields,
+          parts: LIMITS.formFields,
           fieldSize: body.length,
           fieldNameSize: 256,
           headerPairs: 20,
@@ -88,19 +95,21 @@ function multipart(body: Buffer, contentType: string): Promise<[string, string][
       form.on('file', (_name, content) => {
         content.on('error', () => {})
         content.resume()
-        reject(notForm('The form has a file. Set the sender to send no files.'))
+        fail(notForm('The form has a file. Set the sender to send no files.'))
       })
-      form.on('field', (name, value, isNameCut) =>
-        isNameCut
-          ? reject(notForm('The name of a field is longer than 256 bytes.'))
-          : fields.push([name, value]),
-      )
-      form.on('fieldsLimit', () => reject(tooManyFields()))
-      form.on('error', () => reject(notForm('The form is not whole.')))
+      // The type says otherwise, but a part can have no name.
+      form.on('field', (name: string | undefined, value, isNameCut) => {
+        if (isNameCut) fail(notForm('The name of a field is longer than 256 bytes.'))
+        else if (name === undefined) fail(notForm('The form has a part without a name.'))
+        else fields.push([name, value])
+      })
+      form.on('fieldsLimit', () => fail(tooManyFields()))
+      form.on('partsLimit', () => fail(tooManyFields()))
+      form.on('error', () => fail(notForm('The form is not whole.')))
       form.on('finish', () => resolve(fields))
-      form.end(body)
+      slices.pipe(form)
     } catch {
-      reject(notForm('The form has no boundary.'))
+      fail(notForm('The form has no boundary.'))
     }
   })
 }

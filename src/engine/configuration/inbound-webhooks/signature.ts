@@ -103,6 +103,9 @@ function templateFaults({ scheme, signed, timestamp_header }: Signature): Detail
     })
   if (!signed.includes('{body}'))
     return fault('required', 'signed needs {body}: otherwise a signature would fit any body.')
+  // Each one is a pass over the body, before anything is known of its sender.
+  if (signed.split('{body}').length > 2)
+    return fault('duplicate', 'signed has {body} more than once. Write it once.')
   const hasTime = signed.includes('{timestamp}')
   if (hasTime === (timestamp_header !== undefined)) return []
   return hasTime
