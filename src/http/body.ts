@@ -66,7 +66,7 @@ function checkBodyHeaders({ headers, routeOptions }: FastifyRequest): void {
   if (!accepts.includes(type.trim().toLowerCase())) throw unsupportedMedia(accepts)
   refuseEncoding(headers)
   for (const parameter of parameters) {
-    const charset = /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/i.exec(parameter)?.[1]
+    const charset = /^charset\s*=\s*"?([^"\s]*)"?$/i.exec(parameter.trim())?.[1]
     if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) throw notUtf8(charset)
   }
 }

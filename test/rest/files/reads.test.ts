@@ -29,6 +29,7 @@ describe('a request for a file', () => {
       ['bytes=8-', '89', '8-9'],
       ['bytes=-3', '789', '7-9'],
       ['bytes=5-99', '56789', '5-9'],
+      ['bytes = 1 - 3', '123', '1-3'],
     ] as const) {
       const part = await get('range.txt', { range })
       expect([part.status, part.text, part.headers.get('content-range')]).toEqual([

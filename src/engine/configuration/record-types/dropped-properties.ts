@@ -14,7 +14,7 @@ export type Dropped = { readonly name: string; readonly to: string | undefined }
 export function droppedProperties(before: Schema | undefined, next: Schema): Dropped[] {
   const dropped: Dropped[] = []
   compare(before, next, '', dropped)
-  return dropped.slice(0, LIMITS.errorDetails)
+  return dropped
 }
 
 function compare(before: unknown, next: unknown, at: string, dropped: Dropped[]): void {
@@ -23,6 +23,8 @@ function compare(before: unknown, next: unknown, at: string, dropped: Dropped[])
   const known = isObject(kept['properties']) ? kept['properties'] : {}
   if (isObject(before['properties']))
     for (const [name, schema] of Object.entries(before['properties'])) {
+      // Each one is looked for among all.
+      if (dropped.length >= LIMITS.errorDetails) return
       const path = at === '' ? name : `${at}.${name}`
       if (Object.hasOwn(known, name)) compare(schema, known[name], path, dropped)
       else dropped.push({ name: path, to: at.includes('[]') ? undefined : renamedTo(known, name) })
