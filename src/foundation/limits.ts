@@ -40,7 +40,7 @@ export const LIMITS = {
   /**
    * Admission control of large bodies: size from which a body counts, total bytes in flight, maximum wait.
    */
-  largeBodyBytes: 512 * 1024,
+  largeBodyBytes: 64 * 1024,
   largeBodiesBytes: 128 * 1024 * 1024,
   largeBodyWaitMs: 10_000,
   /** Bytes from which a body of many operations is parsed in its turn. */
@@ -530,6 +530,10 @@ export const LIMITS = {
   clientMetadataTimeoutMs: 5000,
   clientMetadataMs: 10 * 60_000,
   clientMetadataLoadsPerMinute: 60,
+  // Of one address. A proxy is one address.
+  clientMetadataLoadsOfAddressPerMinute: 15,
+  registrationsOfAddressPerMinute: 3,
+  clientsOfAddressBurst: 30,
   redirectUris: 20,
   /**
    * People of an identity provider: seconds that one is signed in without asking it again, and after which it is asked; days

@@ -107,9 +107,37 @@ test.each<[string, Sent, string]>([
   expectRefusal(await pilot.send({ token: mia, decision: 'allow' }, more), error)
 })
 
+test.each(['https://web.example/web-1', 'HTTPS://web.example/web-2'])(
+  'a link to this server leads to no site by itself: %s',
+  async (redirect) => {
+    const web = oauthClient(world, host.client(new URL(redirect).pathname, { redirect_uris: [redirect] }))
+    const asked = { redirect_uri: redirect, response_type: 'token' }
+    const answer = await web.open(asked)
+    expectPage(answer, /response_type must be code/)
+    expectPage(await web.send({ token: mia, decision: 'allow' }, asked), /response_type must be code/)
+    const [, back = ''] = /<a href="([^"]+)">Back to the client/.exec(answer.text) ?? []
+    const { origin, searchParams } = new URL(back.replaceAll('&#38;', '&'))
+    expect([origin, searchParams.get('error'), searchParams.get('state')]).toEqual([
+      'https://web.example',
+      'unsupported_response_type',
+      'st-1',
+    ])
+  },
+)
+
 test('a parameter that comes twice is refused', async () => {
   const twice = `${pilot.address()}&redirect_uri=${encodeURIComponent('https://evil.example/')}`
   expectPage(await world.as(null)('GET', twice), /twice/)
+})
+
+test('more parameters than a form has are refused before they are read', async () => {
+  const many = times(2000, (n) => `p${n}`).join('&')
+  expectPage(await world.as(null)('GET', `${pilot.address()}&${many}`), /more than 1100 parameters/)
+  const answer = await world.as(null)('POST', '/oauth/token', many, {
+    'content-type': 'application/x-www-form-urlencoded',
+  })
+  expect([answer.status, answer.body.error]).toEqual([400, 'invalid_request'])
+  expect(answer.body.error_description).toMatch(/more than 1100 parameters/)
 })
 
 test.each<[string, (id: string) => object | string, RegExp]>([
@@ -353,4 +381,25 @@ test('who guesses tokens and codes is stopped', { tags: 'full' }, async () => {
   } finally {
     await limited.close()
   }
+})
+
+test('one address is not all clients: it neither registers nor asks for more than some', async () => {
+  const register = (n: number) =>
+    world.as(null)('POST', '/oauth/register', { client_name: `c${n}`, redirect_uris: [CALLBACK] })
+  const registered = await Promise.all(times(40, register))
+  expect(new Set(registered.map(({ status }) => status))).toEqual(new Set([201, 503]))
+  expect(registered.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(30)
+  const kept = await world.database.query<{ n: string }>('SELECT count(*) AS n FROM plinth.oauth_client')
+  expect(Number(kept[0]?.n)).toBeLessThanOrEqual(30)
+  let asked = 0
+  for (const n of times(40, (each) => each))
+    host.on(`/flood-${n}`, (_asked, response) => {
+      asked++
+      response.writeHead(404).end()
+    })
+  const opened = await Promise.all(times(40, (n) => pilot.open({ client_id: `${host.url}/flood-${n}` })))
+  expectPage(opened.at(-1) as Answer, /Too many clients ask at once/)
+  expect(asked).toBeLessThanOrEqual(30)
+  // A client that is known is served on.
+  expect((await pilot.open()).status).toBe(200)
 })

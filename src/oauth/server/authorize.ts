@@ -10,7 +10,7 @@ import { CONSENT, cookieIn, setCookie } from '../people/cookies.ts'
 import type { People } from '../people/people.ts'
 import { ALL, basesFor, choicesIn } from './choices.ts'
 import type { Client, Clients } from './clients.ts'
-import { basePage, consentPage, sendPage, signInPage } from './consent-page.ts'
+import { basePage, consentPage, refusedPage, sendPage, signInPage } from './consent-page.ts'
 import { endIn, reachIn } from './decision.ts'
 import { oauthBody, refused } from './failures.ts'
 import { formOf, type Parameters, parametersOf, required, resourceIn } from './parameters.ts'
@@ -47,7 +47,7 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
    */
   const askedIn = async (request: FastifyRequest, reply: FastifyReply): Promise<Asked | undefined> => {
     const sent = parametersOf(request.url.split('?').slice(1).join('?'))
-    const client = await clients.find(required(sent, 'client_id'))
+    const client = await clients.find(required(sent, 'client_id'), request.ip)
     const redirectUri = required(sent, 'redirect_uri')
     clients.requireRedirect(client, redirectUri)
     const [origin, form] = [originOf(request), formOf(request)]
@@ -56,7 +56,10 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
       return { ...asking, ...termsOf(sent, origin) }
     } catch (thrown) {
       if (!(thrown instanceof DomainError)) throw thrown
-      answer(asking, oauthBody(thrown))
+      const told = oauthBody(thrown)
+      // Anybody can be a client: a link to this server must not lead to any site (RFC 9700, section 4.11.2).
+      if (new URL(redirectUri).protocol !== 'https:') answer(asking, told)
+      else page(asking, refusedPage(asking, thrown.message, addressOf(asking, told)), 400)
       return undefined
     }
   }
@@ -156,11 +159,15 @@ export function authorization({ people, engine, clients, limiter, originOf }: De
 const page = ({ reply, redirectUri }: Asking, html: string, status = 200) =>
   sendPage(reply, html, redirectUri, status)
 
-/** Sends the person back to the client. The issuer is named, so that a client can tell servers apart (RFC 9207). */
-const answer = (
-  { reply, redirectUri, state, origin: iss }: Asking,
-  what: Readonly<Record<string, string | undefined>>,
-) => reply.header('cache-control', 'no-store').redirect(withAnswer(redirectUri, { ...what, state, iss }), 303)
+type Told = Readonly<Record<string, string | undefined>>
+
+/** The address of the client with an answer. The issuer is named, so that a client can tell servers apart (RFC 9207). */
+const addressOf = ({ redirectUri, state, origin: iss }: Asking, told: Told): string =>
+  withAnswer(redirectUri, { ...told, state, iss })
+
+/** Sends the person back to the client. */
+const answer = (asking: Asking, told: Told) =>
+  asking.reply.header('cache-control', 'no-store').redirect(addressOf(asking, told), 303)
 
 const useOf = ({ client, redirectUri, challenge, resource, state }: Asked) => [
   'consent',

@@ -36,9 +36,12 @@ const Document = Metadata.extend({
 export function openClients({ authorizations, send }: Store, isLocal: boolean) {
   const known = new LRUCache<string, Promise<Client>>({ max: 200, ttl: LIMITS.clientMetadataMs })
   const budget = buckets(LIMITS.clientMetadataLoadsPerMinute, LIMITS.clientMetadataLoadsPerMinute)
+  // One address must neither use up what all have, nor push the known clients out, nor be all that registered.
+  const loads = buckets(LIMITS.clientMetadataLoadsOfAddressPerMinute, LIMITS.clientsOfAddressBurst)
+  const registrations = buckets(LIMITS.registrationsOfAddressPerMinute, LIMITS.clientsOfAddressBurst)
+  const isOver = (limit: typeof budget, key: string) => limit.take(key, performance.now()).left < 0
 
   const load = async (url: URL): Promise<Client> => {
-    if (budget.take('', performance.now()).left < 0) throw unknown('Too many clients ask at once. Try again.')
     const { status, body, isCut, error } = await send({
       ...{ method: 'GET', url: url.href, headers: { accept: 'application/json' } },
       ...{ answerBytes: LIMITS.clientMetadataBytes, timeoutMs: LIMITS.clientMetadataTimeoutMs },
@@ -52,25 +55,33 @@ export function openClients({ authorizations, send }: Store, isLocal: boolean) {
     const { client_name: name, redirect_uris: redirectUris } = read.data
     return { id: url.href, name: nameIn(name ?? '', NAME_CHARS) || url.host, host: url.host, redirectUris }
   }
-  const byAddress = (id: string): Promise<Client> => {
+  const byAddress = (id: string, from: string): Promise<Client> => {
     const found = known.get(id)
     if (found) return found
-    const loading = load(addressOf(id, isLocal))
+    const url = addressOf(id, isLocal)
+    if (isOver(loads, from) || isOver(budget, '')) throw unknown('Too many clients ask at once. Try again.')
+    const loading = load(url)
     known.set(id, loading)
     // A fault is remembered for a while, so that nobody is asked all the time.
     loading.catch(() => known.set(id, loading, { ttl: LIMITS.issuerRetrySeconds * 1000 }))
     return loading
   }
   return {
-    /** @throws invalid_client */
-    find: async (id: string): Promise<Client> => {
-      if (/^https?:/i.test(id)) return byAddress(id)
+    /**
+     * @param from the address that asks
+     * @throws invalid_client
+     */
+    find: async (id: string, from: string): Promise<Client> => {
+      if (/^https?:/i.test(id)) return byAddress(id, from)
       const found = await authorizations.findClient(id)
       if (!found) throw unknown('It is not registered here.')
       return { ...found, host: null }
     },
-    /** @throws invalid_client_metadata, invalid_redirect_uri */
-    register: async (body: unknown) => {
+    /**
+     * Undefined if there are too many clients.
+     * @throws invalid_client_metadata, invalid_redirect_uri
+     */
+    register: async (body: unknown, from: string) => {
       const read = Metadata.safeParse(body)
       if (!read.success) {
         const isAddress = read.error.issues[0]?.path[0] === 'redirect_uris'
@@ -80,6 +91,7 @@ export function openClients({ authorizations, send }: Store, isLocal: boolean) {
         )
       }
       const { client_name: name, redirect_uris: redirectUris } = read.data
+      if (isOver(registrations, from)) return undefined
       const shown = nameIn(name ?? '', NAME_CHARS) || 'A client without a name'
       return authorizations.registerClient({ name: shown, redirectUris })
     },

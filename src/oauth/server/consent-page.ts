@@ -80,6 +80,13 @@ export const faultPage = (text: string): string =>
     `<h1>This client cannot be connected</h1>${message(text)}<p class="soft">Nothing was allowed. Close this page, and start again.</p>`,
   )
 
+/** The page of a request that is refused. The person decides whether the client hears of it, at `back`. */
+export const refusedPage = (asking: Asking, text: string, back: string): string =>
+  html(
+    'Not connected',
+    `<h1>This client cannot be connected</h1>${message(text)}${about(asking)}<p class="soft">Nothing was allowed. Close this page, or go back if you know this address.</p><p><a href="${escapeHtml(back)}">Back to the client</a></p>`,
+  )
+
 /** `back` is the page where the sign-in began, which offers every way to sign in. */
 export const notSignedInPage = (text: string, back: string): string =>
   html(

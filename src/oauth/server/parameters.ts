@@ -1,9 +1,12 @@
 /** Parameters of OAuth: forms and queries, of which each may come once. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { LIMITS } from '../../foundation/limits.ts'
 import { parseResource, type Resource } from '../addresses.ts'
 import { refused } from './failures.ts'
 
 export type Parameters = Readonly<Record<string, string>>
+/** The form of the consent has a box for each type that it shows. */
+const MOST = LIMITS.pageMax + 100
 
 /** Takes forms in this part of the server. */
 export function acceptUrlEncoded(app: FastifyInstance): void {
@@ -18,16 +21,19 @@ export const formOf = ({ body }: FastifyRequest): Parameters => (body ?? {}) as 
 
 /**
  * Reads parameters. Unknown ones stay, because OAuth ignores them.
- * @throws invalid_request if one comes twice, or has a character that nothing can have
+ * @throws invalid_request if there are too many, one comes twice, or has a character that nothing can have
  */
 export function parametersOf(text: string): Parameters {
-  const read = new URLSearchParams(text)
-  const twice = [...read.keys()].find((name) => read.getAll(name).length > 1)
-  if (twice !== undefined) throw refused('invalid_request', 'A parameter comes twice. Send each once.', '')
-  const broken = [...read].find(([, value]) => value.includes('\0'))
+  if (text.split('&', MOST + 1).length > MOST)
+    throw refused('invalid_request', `There are more than ${MOST} parameters. Send fewer.`)
+  const read = [...new URLSearchParams(text)]
+  const sent = new Map(read)
+  if (sent.size < read.length)
+    throw refused('invalid_request', 'A parameter comes twice. Send each once.', '')
+  const broken = read.find(([, value]) => value.includes('\0'))
   if (broken)
     throw refused('invalid_request', `The parameter ${broken[0]} has a null character. Leave it out.`)
-  return Object.fromEntries(read)
+  return Object.fromEntries(sent)
 }
 
 /** @throws invalid_request if the parameter is missing, empty or too long */

@@ -124,7 +124,7 @@ export function authorizationServer({ people, engine, limiter, config: settings,
     post(
       'register',
       async (request, reply) => {
-        const client = await clients.register(request.body)
+        const client = await clients.register(request.body, request.ip)
         if (!client) {
           return reply.code(503).header('retry-after', '600').send({
             error: 'temporarily_unavailable',
