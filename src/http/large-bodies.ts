@@ -70,12 +70,14 @@ export class BodyRoom {
  * @throws RATE_LIMITED after a timeout
  */
 export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void {
-  const room = new BodyRoom(roomFor(bodyBytes))
+  const ofTokens = new BodyRoom(roomFor(bodyBytes))
+  // Whoever has no token must not take the room of those who have.
+  const ofOthers = new BodyRoom(roomFor(bodyBytes, memoryOfMachine() / 4))
   app.addHook('preParsing', (request, reply, payload, done) => {
     request.response = reply.raw
     const bytes = announced(request.headers, request.routeOptions.bodyLimit ?? bodyBytes)
     if (bytes < LIMITS.largeBodyBytes || hasStreamedBody(request)) return done(null, payload)
-    whenAdmitted(room, request, bytes, () => done(null, payload), done)
+    whenAdmitted(request.caller ? ofTokens : ofOthers, request, bytes, () => done(null, payload), done)
   })
 }
 
@@ -85,7 +87,7 @@ export function admitLargeBodies(app: FastifyInstance, bodyBytes: number): void 
  */
 export function whenAdmitted(
   room: BodyRoom,
-  { caller, response }: FastifyRequest,
+  { caller, response, ip }: FastifyRequest,
   bytes: number,
   go: () => void,
   refuse: (error: DomainError) => void,
@@ -99,7 +101,7 @@ export function whenAdmitted(
       ),
     )
   }, LIMITS.largeBodyWaitMs)
-  const release = room.take(caller?.scope.actor.tokenId ?? '', bytes, () => {
+  const release = room.take(caller?.scope.actor.tokenId ?? ip, bytes, () => {
     clearTimeout(late)
     go()
   })

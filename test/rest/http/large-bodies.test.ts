@@ -115,4 +115,11 @@ describe('A server under load of large bodies', () => {
     expect((await server.call('GET', '/v1/crm/records/deal/refused')).status).toBe(404)
     expect((await server.call('POST', '/v1/crm/batch', large('later'))).status).toBe(200)
   })
+
+  test('keeps the room of those with a token and of those without apart', async () => {
+    const parked = await park(1000 * MB)
+    const answer = await server.as(null)('POST', '/inbound/default/crm/none/ingest', { text })
+    expect(answer.status).toBe(401)
+    parked.destroy()
+  })
 })
