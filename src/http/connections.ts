@@ -4,7 +4,8 @@ import type { Logger } from 'pino'
 import { LIMITS } from '../foundation/limits.ts'
 
 /**
- * Connection limit: closes each connection above `most` before reading from it. Logs at most once a minute.
+ * Connection limit: closes each connection above `most` before reading from it, and those that wait for nothing, so that
+ * the next one has a place. Logs at most once a minute.
  */
 export function limitConnections(app: FastifyInstance, most: number, log: Logger): void {
   app.server.maxConnections = most
@@ -12,6 +13,7 @@ export function limitConnections(app: FastifyInstance, most: number, log: Logger
   let loggedAt = Number.NEGATIVE_INFINITY
   app.server.on('drop', () => {
     dropped++
+    app.server.closeIdleConnections()
     if (performance.now() - loggedAt < LIMITS.connectionLogMs) return
     log.warn({ dropped, most }, 'connections were closed: PLINTH_MAX_CONNECTIONS are open')
     loggedAt = performance.now()

@@ -1,4 +1,5 @@
 // @module-tag full
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -128,6 +129,27 @@ test('connections above PLINTH_MAX_CONNECTIONS are closed, until others end', as
     await expect.poll(healthy).toBe(200)
     for (const socket of kept) socket.destroy()
   } finally {
+    await small.close()
+  }
+})
+
+test('connections that wait for nothing make room for others', async () => {
+  const small = await openServer({ PLINTH_MAX_CONNECTIONS: '5' })
+  const sockets = times(5, () => open(small.url))
+  try {
+    const answers = sockets.map(async (socket) => {
+      socket.on('error', () => {}).write('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n')
+      return String((await once(socket, 'data'))[0])
+    })
+    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/keep-alive/i)
+    const healthy = () =>
+      fetch(`${small.url}/healthz`, { signal: AbortSignal.timeout(2000) }).then(
+        ({ status }) => status,
+        String,
+      )
+    await expect.poll(healthy).toBe(200)
+  } finally {
+    for (const socket of sockets) socket.destroy()
     await small.close()
   }
 })
