@@ -2,6 +2,7 @@ import { lexicographicSortSchema, printSchema } from 'graphql'
 import { expect, test } from 'vitest'
 import { schema } from '../../src/graphql/schema.ts'
 import { printedOperations } from '../support/cli-operations.ts'
+import { printedAnswers } from '../support/print-answers.ts'
 
 const HOW = 'The printed contract differs. If the change is meant: npm run print'
 const printed = (name: string) => `../../schema/${name}`
@@ -16,6 +17,11 @@ test('schema/openapi.json equals the OpenAPI description', async () => {
   await expect(`${JSON.stringify(await openapi(), null, 2)}\n`, HOW).toMatchFileSnapshot(
     printed('openapi.json'),
   )
+})
+
+test('schema/openapi.d.ts equals the types of what the OpenAPI description says', async () => {
+  const { openapi } = await import('../../src/rest/openapi/document.ts')
+  await expect(printedAnswers(await openapi()), HOW).toMatchFileSnapshot(printed('openapi.d.ts'))
 })
 
 test('schema/cli.json equals what commands know of the OpenAPI description', async () => {
