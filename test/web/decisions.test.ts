@@ -256,8 +256,8 @@ inBrowser('what production refuses by now is left out or let pass, and the rest 
   const visitor = new Visitor(page)
   const promote = page.getByRole('button', { name: 'Promote', exact: true })
   await visitor.sees('read_next: The kept one → The gone one')
-  await visitor.sees('Production has no record "article/gone" any more')
-  await visitor.sees('The alone one: The deletion of this record takes relationships of production with it')
+  await visitor.sees('Production no longer has a record that it links.')
+  await visitor.sees('The alone one: Links that production has by now would be deleted with it.')
   expect(await promote.isDisabled()).toBe(true)
   await page
     .getByText('The old one: ')

@@ -9,8 +9,7 @@ import { Empty, pendingOf, Skeleton } from './parts/failure.tsx'
 import { baseName } from './parts/proposal.ts'
 import { Text } from './parts/text.tsx'
 import { Toast } from './parts/toast.tsx'
-import { Guard } from './shell/guard.tsx'
-import { NotFound } from './shell/not-found.tsx'
+import { Guard, NotFound } from './shell/guard.tsx'
 import { Shell } from './shell/shell.tsx'
 import { SignIn } from './shell/sign-in.tsx'
 import { words } from './words.ts'
@@ -133,7 +132,7 @@ function Bases() {
     if (only) navigate(to.activity(only.id), { replace: true })
   }, [only])
   return (
-    <main className="page start">
+    <main className="page stack gap-4 start">
       <div className="mark" aria-hidden="true" />
       <h1>{words.bases.title}</h1>
       {pendingOf(bases)}
@@ -145,9 +144,9 @@ function Bases() {
           </p>
         </Empty>
       )}
-      <ul className="tiles">
+      <ul className="stack full tiles">
         {production.map(({ id, name, description }) => (
-          <li key={id}>
+          <li key={id} className="stack gap-1 box">
             <Link href={to.activity(id)}>
               <Text in="strong">{name ?? id}</Text>
               <code>{id}</code>

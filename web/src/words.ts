@@ -148,7 +148,6 @@ export const words = {
   },
 
   keys: {
-    title: 'Keys',
     off: 'Switch the keys off',
     on: 'Switch the keys on',
     list: [
@@ -188,7 +187,6 @@ export const words = {
   },
 
   connect: {
-    title: 'Connect an agent',
     about: 'Agents speak MCP. Give each one a token of its own, so that you can tell them apart here.',
     where: 'What it works with',
     client: 'Client',
@@ -306,7 +304,6 @@ export const words = {
   },
 
   review: {
-    title: 'Review',
     about: 'What waits for the decision of a person.',
     none: 'Nothing waits for you.',
     noneHint:
@@ -407,6 +404,14 @@ export const words = {
     take: { preview: 'What is proposed', production: 'What production has' },
     newField: 'new field: ',
     otherRules: 'other rules for its values',
+    inTheWay: {
+      cascade_grew: 'Links that production has by now would be deleted with it.',
+      restricted: 'Links that production has by now keep it from being deleted.',
+      unknown_record: 'Production no longer has a record that it links.',
+      cardinality: 'What it links has the one link of this kind that it may have.',
+      type_gone: 'Production has no records of this type any more.',
+      duplicate_external_id: 'Production has another one with the same external id by now.',
+    } as Readonly<Record<string, string>>,
     goWithIt: (count: number) => `${of(count, 'record')} of production would be deleted with it.`,
     wouldNotFit: (records: string) => `${records} would not fit`,
     ofProduction: 'of production',
@@ -613,7 +618,6 @@ export const words = {
     is: 'is paused',
     why: (writes: number, usual: number) =>
       `${of(writes, 'change')} in an hour, and more were refused. Usually ${number.format(usual)}.`,
-    look: 'What it did',
     proposed: (set: string) => `Proposed in ${set}`,
     resume: 'Resume',
     undo: 'Undo what it wrote…',
@@ -804,7 +808,8 @@ export const words = {
     takenToo: (count: number) => `${of(count, 'later change')} ${count === 1 ? 'is' : 'are'} taken back too`,
     leave: (count: number) =>
       count === 1 ? 'Leave it as it is' : `Leave these ${number.format(count)} as they are`,
-    takeToo: 'Take them back too, with what was changed since',
+    takeToo: (names: readonly string[]) =>
+      `Take them back too, with what ${names.length > 0 ? `${names.join(' and ')} changed` : 'was changed'} since`,
     sentSince: 'Sent since, and not taken back',
     callsOf: (count: number, trigger: string) => `${of(count, 'call')} of the trigger “${trigger}”.`,
     withEffects: 'Also take back what it set off here',
@@ -813,7 +818,6 @@ export const words = {
   },
 
   automation: {
-    title: 'Automation',
     about: 'What happens here by itself: what is called, taken, run and read.',
     none: 'Nothing happens here by itself yet.',
     noneHint:
@@ -882,9 +886,7 @@ export const words = {
   },
 
   environments: {
-    title: 'Environments',
     about: 'Production, and the previews in which changes are tried before they count.',
-    production: 'production',
     kinds: { preview: 'preview', set: 'change-set' },
     protected: 'protected: its configuration changes by previews only',
     direct: 'its configuration can be changed directly',
@@ -919,7 +921,6 @@ export const words = {
   },
 
   files: {
-    title: 'Files',
     about: 'What is kept here as files. Each content that a file gets is a version.',
     types: 'Kinds of files',
     noTypes: 'No kind of files is kept here yet.',
@@ -952,7 +953,6 @@ export const words = {
   },
 
   operate: {
-    title: 'Operate',
     about: 'How the server is. Alerts are for Prometheus, which reads the same numbers at /metrics.',
     states: { ok: 'healthy', warning: 'needs a look', error: 'not healthy' },
     marks: { ok: 'fine', warning: 'look here', error: 'wrong' },
@@ -993,13 +993,11 @@ export const words = {
   },
 
   ask: {
-    title: 'Ask',
     about: 'Questions in SQL. They only read, and only what you may read.',
     statement: 'Statement',
     placeholder: 'SELECT …',
     completions: 'How the word may go on',
     kinds: { relation: 'table', column: 'column', keyword: 'word' },
-    act: 'Ask',
     reads: 'Reads',
     shownAs: 'Shown as',
     shapes: { table: 'Table', chart: 'Chart' },

@@ -1,12 +1,9 @@
 /** A refusal of the server, in its own words. */
-export type Detail = {
-  path: string
-  code: string
-  message: string
-  hint?: string
-  /** Records of many that are concerned. */
-  samples?: { id: string; path: string; message: string }[]
-}
+import type { ErrorDetail } from './shapes.ts'
+
+/** `samples` are records of many that are concerned. */
+export type Detail = Omit<ErrorDetail, 'samples'> & { samples?: Sample[] }
+export type Sample = { id: string; path: string; message: string }
 
 export class Failure extends Error {
   readonly status: number

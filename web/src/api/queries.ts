@@ -4,6 +4,7 @@ import {
   type QueryClient,
   useInfiniteQuery,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
@@ -18,60 +19,54 @@ export { pathOf }
 /** `every`: milliseconds after which it is read again, also where no change of the base says so. */
 type Options = { enabled?: boolean; keep?: boolean; every?: number }
 
+/** A read as a query: its key is its path. */
+export const reading = <T>(path: string) => ({
+  queryKey: [path],
+  queryFn: ({ signal }: { signal: AbortSignal }) => send<T>('GET', path, undefined, { signal }),
+})
+
+/** A read whose question is a body: a query, an aggregate, a plan. What makes `under` stale makes it stale too. */
+export const asking = <T>(path: string, body?: unknown, { method = 'POST', under = path } = {}) => ({
+  queryKey: [under, body],
+  queryFn: ({ signal }: { signal: AbortSignal }) => send<T>(method, path, body, { signal }),
+})
+
 export const useRead = <T, Shown = T>(
   path: string,
   { enabled = true, keep, every, select }: Options & { select?: (answer: T) => Shown } = {},
 ) =>
   useQuery<T, Failure, Shown>({
-    queryKey: [path],
-    queryFn: ({ signal }) => send<T>('GET', path, undefined, { signal }),
+    ...reading<T>(path),
     enabled,
     ...(keep && { placeholderData: keepPreviousData }),
     ...(every !== undefined && { refetchInterval: every }),
     ...(select && { select }),
   })
 
-/** A read whose question is a body: a query, an aggregate, a plan. What makes `under` stale makes it stale too. */
 export const useAsk = <T>(
   path: string,
   body?: unknown,
-  { enabled = true, keep, method = 'POST', under = path }: Options & { method?: string; under?: string } = {},
+  { enabled = true, keep, ...how }: Options & { method?: string; under?: string } = {},
 ) =>
   useQuery<T, Failure>({
-    queryKey: [under, body],
-    queryFn: ({ signal }) => send<T>(method, path, body, { signal }),
+    ...asking<T>(path, body, how),
     enabled,
     ...(keep && { placeholderData: keepPreviousData }),
   })
 
-/** The pages of a list. `read` reads the page after a cursor. */
-export const usePages = <Item>(
-  key: readonly unknown[],
-  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
-  { enabled = true }: Options = {},
-) =>
+/** The pages of a list of the server. Each says where the next one begins: a cursor, or in the log a number. */
+export const usePages = <Item>(path: string, from: 'cursor' | 'before' = 'cursor') =>
   useInfiniteQuery<Page<Item>, Failure, Item[], readonly unknown[], string | undefined>({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    queryKey: [path],
+    queryFn: ({ pageParam: place, signal }) =>
+      send('GET', place ? `${path}&${from}=${encodeURIComponent(place)}` : path, undefined, { signal }),
     initialPageParam: undefined,
     getNextPageParam: ({ meta }) =>
       meta.has_more ? (meta.next_cursor ?? meta.next_before?.toString()) : undefined,
     select: ({ pages }) => pages.flatMap(({ data }) => data),
     maxPages: 60,
-    enabled,
     placeholderData: keepPreviousData,
   })
-
-/** The same of a list of the server, whose pages follow a cursor. */
-export const usePagesOf = <Item>(path: string) =>
-  usePages<Item>([path], (cursor, signal) =>
-    send<Page<Item>>(
-      'GET',
-      cursor === undefined ? path : `${path}&cursor=${encodeURIComponent(cursor)}`,
-      undefined,
-      { signal },
-    ),
-  )
 
 type Write<T> = {
   method: string
@@ -170,11 +165,19 @@ export function useRecordCounts(
   return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
 }
 
+const changeOf = (base: string, seq: number) =>
+  pathOf([base, 'changes'], { after: seq - 1, limit: 1, include: 'before', max_string: 300 })
+
 /** A change, with the values before it. */
-export function useChange(base: string, seq: number): Change | undefined {
-  const path = pathOf([base, 'changes'], { after: seq - 1, limit: 1, include: 'before', max_string: 300 })
-  return useRead<Page<Change>>(path).data?.data.find((change) => change.seq === seq)
-}
+export const useChange = (base: string, seq: number): Change | undefined =>
+  useRead<Page<Change>>(changeOf(base, seq)).data?.data.find((change) => change.seq === seq)
+
+/** Who made some changes, each once. */
+export const useChangers = (base: string, seqs: readonly number[]): string[] =>
+  useQueries({
+    queries: seqs.map((seq) => reading<Page<Change>>(changeOf(base, seq))),
+    combine: (read) => [...new Set(read.flatMap(({ data }) => data?.data[0]?.actor.name ?? []))],
+  })
 
 /** What triggers are called. */
 export function useTriggerNames(base: string): (id: string) => string {

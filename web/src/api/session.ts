@@ -1,28 +1,15 @@
 /** Who is signed in. The token is that of the tab: it is kept until the tab is closed, and only ever sent as a header. */
 import { queryClient } from './cache.ts'
 import { Failure, failureOf } from './failure.ts'
+import type { Token } from './shapes.ts'
 import { storeOf } from './store.ts'
 
 /** The playground keeps its token under the same name, so both pages share one sign-in. */
 const KEY = 'plinth.token'
 
-export type Grant = {
-  base?: string | string[]
-  record_type?: string | string[]
-  endpoint?: string | string[]
-  environment?: string
-  permission: 'read' | 'write' | 'manage' | 'admin'
-  /** What is not `direct` goes into a change-set. */
-  writes?: unknown
-}
-type Self = {
-  id: string
-  name: string
-  kind?: Kind
-  grants: readonly Grant[]
-  expires_at?: string | null | undefined
-}
-export type Kind = 'person' | 'agent' | 'program'
+export type { Grant } from './shapes.ts'
+export type Kind = Token['kind']
+type Self = Pick<Token, 'id' | 'name' | 'grants'> & { kind?: Kind; expires_at?: string | null | undefined }
 
 type Session =
   | { state: 'opening' }

@@ -2,12 +2,17 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 
-type Props = Omit<ComponentProps<'button'>, 'children'> & { label?: ReactNode; icon?: IconName }
+type Props = Omit<ComponentProps<'button'>, 'children'> & {
+  label?: ReactNode
+  icon?: IconName
+  /** The key that presses it, said where there is room. */
+  kbd?: string
+}
 
-export const Button = ({ label, icon, ...rest }: Props) => (
+export const Button = ({ label, icon, kbd, ...rest }: Props) => (
   <button type="button" {...rest}>
     {icon && <Icon name={icon} />}
-    {label}
+    {label} {kbd && <kbd className="wide-only">{kbd}</kbd>}
   </button>
 )
 

@@ -97,7 +97,7 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
 }
 
 export const Legend = ({ series }: { series: readonly Series[] }) => (
-  <span className="legend">
+  <span className="small faint legend">
     {series.map(({ name, tone, values }) => (
       <span key={name}>
         <span className={`swatch ${tone}`} aria-hidden="true" /> {name}{' '}

@@ -1,7 +1,9 @@
-/** A text to be copied whole: a token, settings of a client. */
+/** What is taken along: a text to be copied whole, such as a token, and what is shown, for programs. */
 import { useRef, useState } from 'react'
 import { words } from '../words.ts'
 import { Button } from './button.tsx'
+import { Menu } from './menu.tsx'
+import { say } from './toast.tsx'
 
 export function Copied({ text, label }: { text: string; label: string }) {
   const box = useRef<HTMLPreElement>(null)
@@ -16,10 +18,10 @@ export function Copied({ text, label }: { text: string; label: string }) {
     }
   }
   return (
-    <div className="copied">
+    <div className="stack copied">
       {/* biome-ignore lint/a11y/useSemanticElements: a group of fields is no box of text */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keys */}
-      <pre ref={box} tabIndex={0} role="group" aria-label={label}>
+      <pre ref={box} className="box sunken" tabIndex={0} role="group" aria-label={label}>
         {text}
       </pre>
       <Button
@@ -29,4 +31,31 @@ export function Copied({ text, label }: { text: string; label: string }) {
       />
     </div>
   )
+}
+
+export function CopyAs({ texts }: { texts: Readonly<Record<string, string>> }) {
+  return (
+    <Menu
+      className="quiet wide-only"
+      shortcut="y"
+      icon="copy"
+      label={words.copyAs}
+      items={Object.entries(texts).map(([label, text]) => ({
+        label,
+        onSelect: () => void navigator.clipboard.writeText(text).then(() => say(words.copiedAs(label))),
+      }))}
+    />
+  )
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** A command of a shell that sends a request, with a body where there is one. */
+export function curlOf(path: string, body?: object, accept?: string): string {
+  const sent = body && [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]
+  return [
+    `curl -sS ${quoted(location.origin + path)} -H "Authorization: Bearer $TOKEN"`,
+    ...(accept === undefined ? [] : [`-H 'Accept: ${accept}'`]),
+    ...(sent ?? []),
+  ].join(' ')
 }

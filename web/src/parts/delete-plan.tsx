@@ -1,12 +1,11 @@
 /** Deletes a resource, after what the server says goes with it. */
 import { pathOf, useAsk, useWrite } from '../api/queries.ts'
+import type { Deletion } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { Dialog } from './dialog.tsx'
-import { Failure, pendingOf } from './failure.tsx'
+import { pendingOf } from './failure.tsx'
 import { Text } from './text.tsx'
 import { say } from './toast.tsx'
-
-type Deletion = { deletion?: { [group: string]: { count: number } } }
 
 type Props = {
   /** Where it is. Its id is the last part, and confirms. */
@@ -22,8 +21,11 @@ type Props = {
 export function DeletePlan({ of, base, says, onDone, onClose }: Props) {
   const confirm = of.at(-1) as string
   const write = useWrite<unknown>(base)
-  const plan = useAsk<Deletion>(pathOf(of, { confirm, dry_run: true }), undefined, { method: 'DELETE' })
-  const count = (group: string) => plan.data?.deletion?.[group]?.count ?? 0
+  const plan = useAsk<{ deletion?: Deletion }>(pathOf(of, { confirm, dry_run: true }), undefined, {
+    method: 'DELETE',
+  })
+  const count = (group: 'records' | 'relationships' | 'files' | 'attachments') =>
+    plan.data?.deletion?.[group]?.count ?? 0
   return (
     <Dialog
       title={<Text>{says.title}</Text>}
@@ -31,7 +33,8 @@ export function DeletePlan({ of, base, says, onDone, onClose }: Props) {
       act={{
         label: <Text>{says.act}</Text>,
         tone: 'danger',
-        isReady: plan.data !== undefined && !write.isPending,
+        isReady: plan.isSuccess,
+        write,
         onSelect: () =>
           write.send('DELETE', pathOf(of, { confirm }), undefined, () => {
             say(<Text>{says.done}</Text>)
@@ -47,7 +50,6 @@ export function DeletePlan({ of, base, says, onDone, onClose }: Props) {
         </p>
       )}
       <p className="meta">{says.about}</p>
-      {write.error && <Failure of={write.error} />}
     </Dialog>
   )
 }

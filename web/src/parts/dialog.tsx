@@ -1,24 +1,38 @@
 /** A dialog; a sheet on phones. `Esc` and the veil close it, and the focus goes back to where it was. */
 import { type FormEvent, type ReactNode, useId, useLayoutEffect, useRef } from 'react'
+import type { Failure as Refusal } from '../api/failure.ts'
 import { words } from '../words.ts'
+import { Button } from './button.tsx'
+import { Failure } from './failure.tsx'
 
 type Props = {
   title: ReactNode
   onClose: () => void
   /** Below the content, before the buttons. */
   foot?: ReactNode
-  /** What the dialog is for, beside the way out. Of a form, Enter in a field does it too. */
-  act?: { label: ReactNode; isReady: boolean; onSelect: () => void; tone?: 'danger'; isForm?: true }
+  act?: Act | undefined
   children: ReactNode
   isWide?: boolean
+}
+
+/** What the dialog is for, beside the way out, and what it writes: it is ready again when that ended. */
+type Act = {
+  label: ReactNode
+  isReady?: boolean
+  onSelect: () => void
+  write?: { isPending: boolean; error: Refusal | null }
+  tone?: 'danger' | undefined
+  /** Enter in a field does it too. */
+  isForm?: true
 }
 
 export function Dialog({ title, onClose, foot, act, children, isWide = false }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const [name, form] = [useId(), useId()]
+  const isReady = act?.isReady !== false && act?.write?.isPending !== true
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (act?.isReady) act.onSelect()
+    if (isReady) act?.onSelect()
   }
   // Closed before it is taken away, whatever ended it: then the focus goes back.
   useLayoutEffect(() => {
@@ -35,7 +49,7 @@ export function Dialog({ title, onClose, foot, act, children, isWide = false }: 
       onClose={onClose}
       onClick={({ target }) => target === element.current && element.current.close()}
     >
-      <div className="dialog-body">
+      <div className="stack gap-4 dialog-body">
         <h2 id={name}>{title}</h2>
         {act?.isForm ? (
           <form id={form} onSubmit={submit}>
@@ -44,22 +58,20 @@ export function Dialog({ title, onClose, foot, act, children, isWide = false }: 
         ) : (
           children
         )}
+        {act?.write?.error && <Failure of={act.write.error} />}
       </div>
       {(foot !== undefined || act) && (
-        <footer>
+        <footer className="chips gap-3 over">
           {foot}
           {act && (
             <>
-              <button type="button" className="quiet" onClick={onClose}>
-                {words.cancel} <kbd className="wide-only">esc</kbd>
-              </button>
-              <button
+              <Button className="quiet" label={words.cancel} kbd="esc" onClick={onClose} />
+              <Button
                 className={act.tone ?? 'primary'}
-                disabled={!act.isReady}
-                {...(act.isForm ? { type: 'submit', form } : { type: 'button', onClick: act.onSelect })}
-              >
-                {act.label}
-              </button>
+                label={act.label}
+                disabled={!isReady}
+                {...(act.isForm ? { type: 'submit', form } : { onClick: act.onSelect })}
+              />
             </>
           )}
         </footer>

@@ -34,7 +34,7 @@ export function Failure({ of, onRetry }: { of: Refusal; onRetry?: () => void }) 
               </li>
             ))}
         </ul>
-        <p className="meta">
+        <p className="row gap-3 meta">
           {onRetry && <Button label={words.tryAgain} onClick={onRetry} />}
           {of.requestId !== undefined && <code>{words.request(of.requestId)}</code>}
         </p>
@@ -65,7 +65,7 @@ export const Empty = ({
   hint?: string | false
   children?: ReactNode
 }) => (
-  <div className="empty">
+  <div className="stack gap-3 faint empty">
     <p>{title}</p>
     {hint && <p className="meta">{hint}</p>}
     {children}
@@ -81,7 +81,7 @@ export function pendingOf({ error, isPending, refetch }: Reading, lines = 6): Re
 }
 
 export const Skeleton = ({ lines }: { lines: number }) => (
-  <div className="skeleton" aria-busy="true" role="status" aria-label={words.loading}>
+  <div className="stack skeleton" aria-busy="true" role="status" aria-label={words.loading}>
     {Array.from({ length: lines }, (_, at) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: lines without content
       <span key={at} />

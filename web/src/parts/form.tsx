@@ -20,7 +20,7 @@ type Props = {
 
 export function Form({ type, value, onChange, faults }: Props) {
   return (
-    <div className="form">
+    <div className="stack gap-4 form">
       {fieldsOf(type).map((field) => (
         <Labelled
           key={field.name}

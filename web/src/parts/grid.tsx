@@ -34,20 +34,7 @@ type Props<Row> = {
 }
 
 export function Grid<Row>(props: Props<Row>) {
-  const {
-    label,
-    columns,
-    rows,
-    total,
-    keyOf,
-    onOpen,
-    onPeek,
-    onSight,
-    onShown,
-    selected,
-    onSelect,
-    isFresh,
-  } = props
+  const { columns, rows, total, keyOf, onOpen, onPeek, onSight, onShown, selected, onSelect, isFresh } = props
   const box = useRef<HTMLDivElement>(null)
   const latest = useRef(props)
   useLayoutEffect(() => {
@@ -106,7 +93,7 @@ export function Grid<Row>(props: Props<Row>) {
       ref={box}
       className="grid"
       role="grid"
-      aria-label={label}
+      aria-label={props.label}
       aria-busy={total === 0 || items.some(({ index }) => rows.at(index) === undefined)}
       aria-rowcount={total + 1}
       aria-colcount={columns.length}

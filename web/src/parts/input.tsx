@@ -17,19 +17,11 @@ type Props = {
 /** Texts that may be longer than this have lines. */
 const LINE_CHARS = 200
 
-export function Input({
-  id,
-  schema,
-  value,
-  onChange,
-  isRequired = false,
-  isInvalid = false,
-  describedBy,
-}: Props) {
+export function Input({ id, schema, value, onChange, isRequired = false, ...state }: Props) {
   const common = {
     id,
-    'aria-invalid': isInvalid || undefined,
-    'aria-describedby': describedBy,
+    'aria-invalid': state.isInvalid || undefined,
+    'aria-describedby': state.describedBy,
     required: isRequired,
   }
   const types = [schema.type ?? []].flat()

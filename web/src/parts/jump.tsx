@@ -3,8 +3,7 @@ import { useQueries } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
-import { pathOf, useRecordCounts, useTypes } from '../api/queries.ts'
-import { send } from '../api/send.ts'
+import { asking, pathOf, useRecordCounts, useTypes } from '../api/queries.ts'
 import type { Page, RecordType, Row } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { placesOf } from './places.ts'
@@ -133,11 +132,7 @@ function useFound(base: string, types: readonly RecordType[], asked: string): Ta
       const quick = searchFor(asked, searchOf(type))
       const body = { filter: isSmall(type) ? { or: [searchFor(asked), own] } : quick, limit: 5 }
       const path = pathOf([base, 'records', type.id, 'query'])
-      return {
-        queryKey: [path, body],
-        queryFn: ({ signal }: { signal: AbortSignal }) => send<Page<Row>>('POST', path, body, { signal }),
-        enabled: asked.length >= 2,
-      }
+      return { ...asking<Page<Row>>(path, body), enabled: asked.length >= 2 }
     }),
   })
   return searched.flatMap((type, at) =>

@@ -4,9 +4,7 @@ import { Link } from 'wouter'
 import { Icon, type IconName } from './icon.tsx'
 import { Text } from './text.tsx'
 
-type ButtonProps = { href: string; label: ReactNode; icon?: IconName }
-
-export const LinkButton = ({ href, label, icon }: ButtonProps) => (
+export const LinkButton = ({ href, label, icon }: { href: string; label: ReactNode; icon?: IconName }) => (
   <Link className="button" href={href}>
     {icon && <Icon name={icon} />}
     {label}

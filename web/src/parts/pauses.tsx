@@ -1,7 +1,7 @@
 /** Tokens that are paused, since they wrote far past their usual pace: let one go on, or take back what it wrote. */
 import { to } from '../addresses.ts'
 import { pathOf, useRead, useWrite } from '../api/queries.ts'
-import type { Actor, Page } from '../api/shapes.ts'
+import type { Page, ReviewRequest } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { Button } from './button.tsx'
 import { Failure } from './failure.tsx'
@@ -13,29 +13,15 @@ import { say } from './toast.tsx'
 import { askUndo } from './undo/asked.ts'
 import { Who } from './who.tsx'
 
-type Pause = {
-  id: string
-  kind: string
-  by: Actor
-  may_decide: boolean
-  pause: {
-    token_id: string
-    since: string
-    writes: number
-    usual: number
-    wrote: { change_set: string | null }[]
-  } | null
-}
-
 export function Pauses({ base }: { base: string }) {
-  const open = useRead<Page<Pause>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
+  const open = useRead<Page<ReviewRequest>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
   const mayWrite = useMay(base, '*', 'write')
   const write = useWrite<unknown>(base)
   const pauses = (open.data?.data ?? []).flatMap((each) =>
     each.pause ? [{ ...each, pause: each.pause }] : [],
   )
   if (pauses.length === 0) return null
-  const resume = ({ id, by }: Pause) =>
+  const resume = ({ id, by }: ReviewRequest) =>
     write.send('POST', pathOf([base, 'review-requests', id, 'decision']), { decision: 'accept' }, () =>
       say(<Text>{words.pause.resumed(by.name)}</Text>),
     )
@@ -44,12 +30,14 @@ export function Pauses({ base }: { base: string }) {
       {pauses.map((each) => (
         <div key={each.id} className="card-item">
           <p>
-            <Who name={each.by.name} kind={each.by.kind} />{' '}
-            <span className="changed-word">{words.pause.is}</span>
+            <Who {...each.by} /> <span className="changed-word">{words.pause.is}</span>
           </p>
           <p className="meta">{words.pause.why(each.pause.writes, each.pause.usual)}</p>
           <p className="chips">
-            <LinkButton label={words.pause.look} href={to.activity(base, { who: each.pause.token_id })} />
+            <LinkButton
+              label={words.agents.whatItDid}
+              href={to.activity(base, { who: each.pause.token_id })}
+            />
             {[...new Set(each.pause.wrote.map(({ change_set: set }) => set))].map(
               (set) =>
                 set !== null && (

@@ -6,7 +6,7 @@ import { words } from '../words.ts'
 import { Button } from './button.tsx'
 import { Card } from './card.tsx'
 import { Dialog } from './dialog.tsx'
-import { Empty, Failure, pendingOf } from './failure.tsx'
+import { Empty, pendingOf } from './failure.tsx'
 import { useMay } from './grants.ts'
 import { isOfRecords, kindName, named, shortName } from './proposal.ts'
 import { useParameters } from './search.ts'
@@ -23,10 +23,10 @@ export function Promotions({ base }: { base: string }) {
   const undoing = all.find(({ id }) => id === search['rollback'])
   if (all.length === 0) return null
   return (
-    <Card className="promotions" title={words.review.lately}>
+    <Card className="later" title={words.review.lately}>
       <ul>
         {all.map(({ id, kind, from, status, changes, created_by_name: by, created_at: at }) => (
-          <li key={id} className="card-item row decider">
+          <li key={id} className="card-item row spread">
             <span>
               <Text>{by ?? words.nobody}</Text> {words.review.did[kind]}{' '}
               <Text in="strong">{shortName(from)}</Text>{' '}
@@ -68,6 +68,8 @@ function RollBack({ base, of, only, onClose }: RollBackProps) {
   const left = of.changes.filter((edit) => !edit.rolled_back && (only === undefined || edit.id === only))
   const [kept, setKept] = useState<ReadonlySet<Edit>>(new Set())
   const chosen = left.filter((edit) => !kept.has(edit))
+  const keep = (edit: Edit) =>
+    setKept(new Set(kept.has(edit) ? [...kept].filter((each) => each !== edit) : [...kept, edit]))
   const body = {
     promotion_id: of.id,
     ...((kept.size > 0 || only !== undefined) && { resources: chosen.map(named) }),
@@ -90,7 +92,8 @@ function RollBack({ base, of, only, onClose }: RollBackProps) {
       foot={<span className="note">{words.review.rollBackNote}</span>}
       act={{
         label: words.review.rollBackAct(chosen.length),
-        isReady: chosen.length > 0 && plan.isSuccess && !plan.isPlaceholderData && !write.isPending,
+        isReady: chosen.length > 0 && plan.isSuccess && !plan.isPlaceholderData,
+        write,
         onSelect: act,
       }}
     >
@@ -99,20 +102,12 @@ function RollBack({ base, of, only, onClose }: RollBackProps) {
         {left.map((edit) => (
           <li key={`${edit.kind}/${edit.id}`}>
             <label>
-              <input
-                type="checkbox"
-                checked={!kept.has(edit)}
-                onChange={({ target }) => {
-                  const others = [...kept].filter((each) => each !== edit)
-                  setKept(new Set(target.checked ? others : [...others, edit]))
-                }}
-              />{' '}
+              <input type="checkbox" checked={!kept.has(edit)} onChange={() => keep(edit)} />{' '}
               {words.review.back[INVERSE[edit.op]]} {kindName(edit.kind)} <Text in="strong">{edit.id}</Text>
             </label>
           </li>
         ))}
       </ul>
-      {write.error && <Failure of={write.error} />}
     </Dialog>
   )
 }

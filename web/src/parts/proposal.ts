@@ -1,7 +1,7 @@
 /** What a proposal changes, as the pages and the requests name it. */
 import type { Detail } from '../api/failure.ts'
-import { pathOf, send } from '../api/send.ts'
-import type { Base, ChangeSet, Data, Edit, RecordType, Step } from '../api/shapes.ts'
+import { asking, pathOf } from '../api/queries.ts'
+import type { Proposal as Answer, Base, ChangeSet, Data, Edit, RecordType, Step } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { counted } from './record-types.ts'
 import { typeOf } from './schema.ts'
@@ -16,37 +16,19 @@ export const baseName = ({ id, name, change_set: set }: Base): string =>
 
 export const kindName = (kind: string): string => words.review.kindNames[kind] ?? kind.replaceAll('_', ' ')
 
-export type Sample = { id: string; path: string; message: string }
-export type Break = Detail & { count?: number; samples?: Sample[] }
-export type Conflict = {
-  kind: string
-  id: string
-  production: Step[]
-  preview: Step[]
-  /** Of a change-set: what is in conflict, `/ticket/t1/data/stage`. */
-  code?: string
-  path: string
-}
-export type Proposal = {
-  from: string
-  changes: Edit[]
-  conflicts: (Omit<Conflict, 'path'> & { path?: string })[]
-  breaks: Break[]
-  /** What is looked at: of a change-set, and of a preview of configuration. */
-  revision?: number
-  hash?: string
-  kept?: { kind: string; id: string }[]
-  meta?: { warnings?: string[]; records_rewritten?: Record<string, number> }
-}
+export type Proposal = Omit<Answer, 'breaks'> & { breaks: Detail[] }
+/** Of a change-set: what is in conflict, `/ticket/t1/data/stage`. */
+export type Conflict = Answer['conflicts'][number] & { path: string }
+
 /** The question what promoting a preview, or some of it, would do now. */
-export function proposalOf(base: string, asked: { from: string; resources?: readonly Named[] }) {
-  const path = pathOf([base, 'promote', 'proposal'])
-  return { queryKey: [path, asked], queryFn: () => send<Proposal>('POST', path, asked), enabled: true }
-}
+export const proposalOf = (base: string, asked: { from: string; resources?: readonly Named[] }) => ({
+  ...asking<Proposal>(pathOf([base, 'promote', 'proposal']), asked),
+  enabled: true,
+})
 
 /** How much of production would not fit, in a sentence; undefined where all fits. */
 export function misfits(
-  breaks: readonly { code?: string; count?: number; path?: string; id?: string }[],
+  breaks: readonly { code?: string; count?: number; path?: string; id?: string | null }[],
   conflicts: number,
   types: readonly RecordType[],
 ): string | undefined {
@@ -62,7 +44,7 @@ export function misfits(
 /** What a request names: a record by its type, all else by kind and id. */
 export type Named = { kind: string; record_type?: string; id: string }
 
-export const keyOf = ({ kind, id }: Pick<Edit, 'kind' | 'id'>): string => `${kind}/${id}`
+export const keyOf = ({ kind, id }: Named): string => `${kind}/${id}`
 
 /** Whether something is said of an edit. */
 export const isAbout = (edit: Edit, resources: readonly Named[] | null): boolean =>

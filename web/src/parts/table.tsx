@@ -15,7 +15,7 @@ type Props<Row> = {
 
 export function Table<Row>({ label, columns, rows, keyOf, addressOf, selected }: Props<Row>) {
   return (
-    <table className="card table">
+    <table className="card full table">
       <caption className="hidden">{label}</caption>
       <thead>
         <tr>

@@ -50,6 +50,20 @@ export function Text({
   return Around ? <Around className={className}>{text}</Around> : text
 }
 
+/** What is said below, in small. */
+export const Meta = ({ children }: { children: string }) => (
+  <Text in="p" className="meta">
+    {children}
+  </Text>
+)
+
+/** The name of a tool. */
+export const Tool = ({ name }: { name: string }) => (
+  <Text in="code" className="tool">
+    {name}
+  </Text>
+)
+
 export type Tone = 'quiet' | 'added' | 'removed' | 'changed' | 'info'
 
 /** A state in a word. Its tint repeats what the word says. */

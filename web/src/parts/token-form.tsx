@@ -2,7 +2,7 @@
  * Makes a token: whose, for what, with which rights. It is shown once. The token of a tab makes none that outlive it,
  * so that a stolen one leaves nothing behind: the person's own token is asked for, used once, and not kept.
  */
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { pathOf, useWrite } from '../api/queries.ts'
 import type { Grant, Kind } from '../api/session.ts'
 import type { Endpoint } from '../api/shapes.ts'
@@ -11,7 +11,7 @@ import { Button } from './button.tsx'
 import { Copied } from './copied.tsx'
 import { Dialog } from './dialog.tsx'
 import { Failure } from './failure.tsx'
-import { Select } from './select.tsx'
+import { ChoiceField, TextField } from './fields.tsx'
 import { Text, visible } from './text.tsx'
 import { DAY } from './time.tsx'
 
@@ -30,8 +30,12 @@ export const placesFor = (endpoints: Props['endpoints']): (readonly [string, str
   ...endpoints.map(({ id, name }) => [id, visible(words.token.endpoint(name ?? id))] as const),
 ]
 
-const PERMISSIONS = ['read', 'write', 'manage', 'admin'] as const
-const DAYS = [30, 90, 365]
+const KINDS = Object.entries(words.token.kinds) as [Kind, string][]
+const PERMISSIONS = Object.entries(words.token.permissions) as [Grant['permission'], string][]
+const ENDS = [
+  ['', words.token.never],
+  ...[30, 90, 365].map((each) => [`${each}`, words.token.days(each)] as const),
+] as const
 
 export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
   const [name, setName] = useState('')
@@ -42,7 +46,6 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
   const [days, setDays] = useState('')
   const [own, setOwn] = useState('')
   const write = useWrite<Made>(undefined)
-  const id = useId()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const reach = endpoint === '' ? { record_type: '*' } : { endpoint }
@@ -54,77 +57,57 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
     }
     write.send('POST', pathOf(['tokens']), body, onMade, { authorization: `Bearer ${own.trim()}` })
   }
-  const choice = <T extends string>(
-    label: string,
-    value: T,
-    options: Iterable<readonly [T, string]>,
-    onChange: (value: T) => void,
-  ) => (
-    <>
-      <label htmlFor={`${id}-${label}`}>{label}</label>
-      <Select id={`${id}-${label}`} options={options} value={value} onChange={onChange} />
-    </>
-  )
   return (
     <form className="form-grid" onSubmit={submit}>
-      <label htmlFor={id}>{words.token.name}</label>
-      <input
-        id={id}
+      <TextField
+        label={words.token.name}
         required
         maxLength={100}
-        autoComplete="off"
         placeholder={words.token.nameHint}
         value={name}
-        onChange={({ target }) => setName(target.value)}
+        onChange={setName}
       />
-      {agentOf === undefined &&
-        choice(words.token.kind, kind, Object.entries(words.token.kinds) as [Kind, string][], setKind)}
-      {agentOf === undefined && choice(words.token.where, endpoint, placesFor(endpoints), setEndpoint)}
-      {choice(
-        words.token.may,
-        permission,
-        PERMISSIONS.filter((each) => endpoint === '' || each === 'read' || each === 'write').map(
-          (each) => [each, words.token.permissions[each]] as const,
-        ),
-        setPermission,
+      {agentOf === undefined && (
+        <>
+          <ChoiceField label={words.token.kind} options={KINDS} value={kind} onChange={setKind} />
+          <ChoiceField
+            label={words.token.where}
+            options={placesFor(endpoints)}
+            value={endpoint}
+            onChange={setEndpoint}
+          />
+        </>
       )}
-      {endpoint === '' &&
-        choice(
-          words.token.environment,
-          environment,
-          Object.entries(words.token.environments),
-          setEnvironment,
-        )}
-      {choice(
-        words.token.ends,
-        days,
-        [
-          ['', words.token.never] as const,
-          ...DAYS.map((each) => [`${each}`, words.token.days(each)] as const),
-        ],
-        setDays,
+      <ChoiceField
+        label={words.token.may}
+        options={PERMISSIONS.filter(([each]) => endpoint === '' || each === 'read' || each === 'write')}
+        value={permission}
+        onChange={setPermission}
+      />
+      {endpoint === '' && (
+        <ChoiceField
+          label={words.token.environment}
+          options={Object.entries(words.token.environments)}
+          value={environment}
+          onChange={setEnvironment}
+        />
       )}
-      <label htmlFor={`${id}-own`}>{words.token.own}</label>
-      <input
-        id={`${id}-own`}
+      <ChoiceField label={words.token.ends} options={ENDS} value={days} onChange={setDays} />
+      <TextField
+        label={words.token.own}
+        hint={words.token.ownHint}
         type="password"
-        autoComplete="off"
         placeholder="plt_…"
         required
         value={own}
-        aria-describedby={`${id}-why`}
-        onChange={({ target }) => setOwn(target.value)}
+        onChange={setOwn}
       />
-      <p id={`${id}-why`} className="meta second">
-        {words.token.ownHint}
-      </p>
-      <button
+      <Button
         type="submit"
         className="primary"
+        label={words.token.act}
         disabled={name.trim() === '' || own.trim() === '' || write.isPending}
-      >
-        {words.token.act}
-      </button>
+      />
       {write.error && <Failure of={write.error} />}
     </form>
   )
@@ -132,7 +115,7 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
 
 /** A new token, which is shown this once. */
 export const TokenOnce = ({ name, token }: Made) => (
-  <div className="token-once" role="status">
+  <div className="stack token-once" role="status">
     <Text in="p">{words.token.once(name)}</Text>
     <Copied label={visible(words.token.of(name))} text={token} />
   </div>

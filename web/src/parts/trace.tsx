@@ -1,22 +1,13 @@
 /** Steps of what caused a change or came of it, indented by how far each is. */
 import { to } from '../addresses.ts'
 import { pathOf, useRead, useTriggerNames } from '../api/queries.ts'
-import type { Actor, Delivery, Operation } from '../api/shapes.ts'
+import type { ChangeSummary, Delivery, TraceStep } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { TextLink } from './link.tsx'
 import { Chip, Text, toneOf } from './text.tsx'
 import { Time } from './time.tsx'
 
-type Step = {
-  kind: string
-  id: string
-  of: string | null
-  depth: number
-  at: string
-  status: string | null
-  actor: Actor | null
-  change: { record_type: string | null; id: string; operation: Operation; title?: string } | null
-}
+type Step = Omit<TraceStep, 'change'> & { change: (ChangeSummary & { title?: string }) | null }
 
 export const useTrace = (base: string, seq: number) =>
   useRead<{ causes: Step[]; effects: Step[] }>(pathOf([base, 'changes', String(seq), 'trace']))
@@ -26,14 +17,14 @@ const DEEP = 4
 export const Steps = ({ base, steps }: { base: string; steps: readonly Step[] }) => (
   <ol className="steps">
     {steps.map((step) => (
-      <li key={step.kind + step.id} data-depth={Math.min(step.depth, DEEP)}>
-        <span className="meta">{words.steps[step.kind as keyof typeof words.steps] ?? step.kind}</span>
+      <li key={step.kind + step.id} className="py-1" data-depth={Math.min(step.depth, DEEP)}>
+        <span className="meta">{words.steps[step.kind]}</span>
         <Name base={base} step={step} />
         {step.actor && <Text>{step.actor.name}</Text>}
         {step.status !== null && (
           <Chip tone={toneOf(stateOf(step, step.status))}>{stateOf(step, step.status)}</Chip>
         )}
-        <Time at={step.at} />
+        <Time at={step.at ?? ''} />
       </li>
     ))}
   </ol>

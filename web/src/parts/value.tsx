@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import type { Json } from '../api/shapes.ts'
 import { words } from '../words.ts'
+import { Button } from './button.tsx'
 import { CELL_CHARS, Chip, cut, Text, toneOf, visible, whole } from './text.tsx'
 import { dateOf, LongDay, Time } from './time.tsx'
 
@@ -83,9 +84,7 @@ export function LongValue(props: Props) {
       <pre className={`long ${isText ? '' : 'code'}`}>
         <Text>{first.text}</Text> …
       </pre>
-      <button type="button" className="quiet" onClick={() => setWhole(true)}>
-        {words.showAll(text.length)}
-      </button>
+      <Button className="quiet" label={words.showAll(text.length)} onClick={() => setWhole(true)} />
     </>
   )
 }

@@ -1,14 +1,14 @@
 /** How an agent is connected: where, with which client, and with a token of its own. */
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { MCP_CLIENTS, mcpServerName } from '../../../src/contract/mcp-clients.ts'
 import { pathOf, useRead } from '../api/queries.ts'
 import type { Endpoint, Page } from '../api/shapes.ts'
 import { Button } from '../parts/button.tsx'
 import { Copied } from '../parts/copied.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { ChoiceField } from '../parts/fields.tsx'
 import { useMay } from '../parts/grants.ts'
-import { Segments } from '../parts/segments.tsx'
-import { Select } from '../parts/select.tsx'
+import { Segments } from '../parts/select.tsx'
 import { placesFor, TokenForm, TokenOnce } from '../parts/token-form.tsx'
 import { words } from '../words.ts'
 
@@ -20,8 +20,8 @@ export function ConnectButton({ base }: { base: string }) {
     <>
       <Button
         icon="plug"
-        label={<span className="connect-word">{words.connect.title}</span>}
-        aria-label={words.connect.title}
+        label={<span className="connect-word">{words.nav.connect}</span>}
+        aria-label={words.nav.connect}
         onClick={() => setOpen(true)}
       />
       {isOpen && <Connect base={base} onClose={() => setOpen(false)} />}
@@ -36,15 +36,18 @@ function Connect({ base, onClose }: { base: string; onClose: () => void }) {
   const [made, setMade] = useState<{ name: string; token: string }>()
   const endpoints = useRead<Page<Endpoint>>(pathOf([base, 'endpoints'], { limit: 1000 })).data?.data ?? []
   const mayMake = useMay(base, '*', 'admin')
-  const where = useId()
   const path = [base, ...(endpoint === '' ? [] : ['e', endpoint])].map(encodeURIComponent).join('/')
   const url = `${location.origin}/mcp/${path}`
   return (
-    <Dialog title={words.connect.title} onClose={onClose}>
+    <Dialog title={words.nav.connect} onClose={onClose}>
       <p>{words.connect.about}</p>
       <div className="form-grid">
-        <label htmlFor={where}>{words.connect.where}</label>
-        <Select id={where} options={placesFor(endpoints)} value={endpoint} onChange={setEndpoint} />
+        <ChoiceField
+          label={words.connect.where}
+          options={placesFor(endpoints)}
+          value={endpoint}
+          onChange={setEndpoint}
+        />
       </div>
       <Segments
         label={words.connect.client}
@@ -71,11 +74,7 @@ function Connect({ base, onClose }: { base: string; onClose: () => void }) {
       ) : isMaking ? (
         <TokenForm key={endpoint} base={base} endpoints={endpoints} agentOf={endpoint} onMade={setMade} />
       ) : mayMake ? (
-        <Button
-          className="primary connect-make"
-          label={words.connect.token}
-          onClick={() => setMaking(true)}
-        />
+        <Button className="primary to-start" label={words.connect.token} onClick={() => setMaking(true)} />
       ) : (
         <p className="meta">{words.connect.askAdmin}</p>
       )}

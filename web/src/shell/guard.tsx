@@ -1,4 +1,7 @@
+/** What stands in the place of a page that failed, or that there is not. */
 import { Component, type ReactNode } from 'react'
+import { Link } from 'wouter'
+import { to } from '../addresses.ts'
 import { Button } from '../parts/button.tsx'
 import { Empty } from '../parts/failure.tsx'
 import { Word } from '../parts/toast.tsx'
@@ -31,3 +34,11 @@ export class Guard extends Component<Props, { hasFailed: boolean }> {
     )
   }
 }
+
+export const NotFound = () => (
+  <main className="page">
+    <Empty title={words.failures.notFound}>
+      <Link href={to.home()}>{words.failures.toStart}</Link>
+    </Empty>
+  </main>
+)

@@ -73,11 +73,11 @@ export function Keys({ base, onClose }: { base: string; onClose: () => void }) {
   }
   return (
     <Dialog
-      title={words.keys.title}
+      title={words.nav.keys}
       onClose={onClose}
       foot={<Button label={isOff ? words.keys.on : words.keys.off} onClick={change} />}
     >
-      <dl className="facts">
+      <dl className="stack facts">
         {all.map(([key, text]) => (
           <div key={key}>
             <dt>

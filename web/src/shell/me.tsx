@@ -9,9 +9,7 @@ import { FIRST, placesOf } from '../parts/places.ts'
 import { Who } from '../parts/who.tsx'
 import { words } from '../words.ts'
 
-type Props = { base: string; onPanel: (panel: 'jump' | 'keys') => void }
-
-export function Me({ base, onPanel }: Props) {
+export function Me({ base, onPanel }: { base: string; onPanel: (panel: 'jump' | 'keys') => void }) {
   const session = useSession()
   const isNarrow = useNarrow()
   const isAdmin = useMay('*', '*', 'admin')
@@ -24,7 +22,7 @@ export function Me({ base, onPanel }: Props) {
     onSelect: () => setTheme(name),
   })
   return (
-    <div className="side-me">
+    <div className="over side-me">
       <Menu
         className="side-item"
         label={

@@ -14,9 +14,7 @@ import { Side } from './side.tsx'
 
 const LiveContext = createContext<Live & { onToggle?: () => void }>({ state: 'paused' })
 
-type Props = { base: string; path: string; children: ReactNode }
-
-export function Shell({ base, path, children }: Props) {
+export function Shell({ base, path, children }: { base: string; path: string; children: ReactNode }) {
   const client = useQueryClient()
   const [isHeld, setHeld] = useState(false)
   const live = useLive(isHeld ? undefined : base)
@@ -45,13 +43,13 @@ export function Shell({ base, path, children }: Props) {
 }
 
 /** Where a page is: names, and the addresses of those before it. Phones have room for two. */
-type Trail = readonly (readonly [name: string, address?: string | undefined])[]
+export type Trail = readonly (readonly [name: string, address?: string | undefined])[]
 
 /** The line at the top of a page: where it is, and what can be done. */
 export function Bar({ trail, children }: { trail: Trail; children?: ReactNode }) {
   const { state, reason, onToggle } = useContext(LiveContext)
   return (
-    <header className="bar">
+    <header className="row gap-4 ruled bar">
       <nav className="trail" aria-label={words.nav.trail}>
         {trail.map(([name, address], at) => (
           <span

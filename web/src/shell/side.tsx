@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
 import { useBases, useFailing, useRead, useRecordCounts, useTypes, useWaiting } from '../api/queries.ts'
-import type { Base, RecordType } from '../api/shapes.ts'
+import type { Base, Diagnostics, RecordType } from '../api/shapes.ts'
 import { useMay } from '../parts/grants.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
@@ -48,9 +48,9 @@ export function Side({ base, path, onPanel }: Props) {
   const places = placesOf(base)
   const isOf = ({ id }: RecordType) => `${path}/`.startsWith(`${to.records(base, id)}/`)
   return (
-    <nav className="side" aria-label={words.nav.title}>
+    <nav className="column gap-4 side" aria-label={words.nav.title}>
       <BaseSwitch base={base} />
-      <button type="button" className="jump-button" onClick={() => onPanel('jump')}>
+      <button type="button" className="full faint jump-button" onClick={() => onPanel('jump')}>
         <Icon name="search" />
         <span>{words.jumpHint}</span>
         <kbd>⌘ K</kbd>
@@ -75,7 +75,7 @@ export function Side({ base, path, onPanel }: Props) {
         </a>
       </div>
       <div className="side-types">
-        <p className="side-head">{words.nav.records}</p>
+        <p className="small faint side-head">{words.nav.records}</p>
         {types.map((type) => (
           <Link
             key={type.id}
@@ -113,14 +113,14 @@ function BaseSwitch({ base }: { base: string }) {
   }))
   return (
     <Menu
-      className={`base-switch ${mine?.production_base ? 'preview' : ''}`}
+      className={`full base-switch ${mine?.production_base ? 'preview' : ''}`}
       items={items}
       label={
         <>
           <span className="mark" aria-hidden="true" />
-          <span className="base-name">
+          <span className="lines">
             <Text in="strong">{mine ? baseName(mine) : base}</Text>
-            <span>{mine ? kindOf(mine) : base}</span>
+            <span className="meta">{mine ? kindOf(mine) : base}</span>
           </span>
           <Icon name="down" />
         </>
@@ -134,9 +134,7 @@ const HEALTH = { ok: '', warning: 'changed-word', error: 'failed-word' }
 /** How the server is, in a word, for who may know. */
 function Health({ base, path }: Omit<Props, 'onPanel'>) {
   const isAdmin = useMay('*', '*', 'admin')
-  const { data } = useRead<{ status: keyof typeof words.operate.states }>('/v1/diagnostics', {
-    enabled: isAdmin,
-  })
+  const { data } = useRead<Diagnostics>('/v1/diagnostics', { enabled: isAdmin })
   if (!isAdmin) return null
   return (
     <Link

@@ -14,7 +14,7 @@ export function SignIn({ message, isAgain = false }: Props) {
       </Dialog>
     )
   return (
-    <main className="sign-in">
+    <main className="stack gap-4 sign-in">
       <div className="mark" aria-hidden="true" />
       <h1>Plinth</h1>
       <p>{words.signIn.about}</p>

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import { pluralOf } from '../../parts/record-types.ts'
 import type { Change } from '../../parts/search.ts'
-import { Segments } from '../../parts/segments.tsx'
+import { Segments } from '../../parts/select.tsx'
 import { Text, visible } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { DAY } from './load.ts'
@@ -56,15 +56,28 @@ export function Filters({ search, groups, types, onChange }: Props) {
     { name: 'type', label: words.activity.type, value: type },
     { name: 'op', label: words.activity.op, value: words.verbs[op as keyof typeof words.verbs] ?? op },
   ].flatMap(({ value, ...rest }) => (value === undefined ? [] : [{ value, ...rest }]))
-  const others = [
-    { name: 'tool', label: words.activity.tool, items: tools.map((name) => [name, name] as const) },
-    {
-      name: 'type',
-      label: words.activity.type,
-      items: types.map((each) => [each.id, pluralOf(each)] as const),
-    },
-    { name: 'op', label: words.activity.op, items: Object.entries(words.verbs) },
-  ].filter(({ items }) => items.length > 0)
+  const item = (name: string, id: string, label: string, rest: Search = {}) => {
+    const isOn = search[name] === id || (name === 'who' && author === id)
+    return {
+      label: <Text>{label}</Text>,
+      isOn,
+      onSelect: () => onChange({ ...rest, [name]: isOn ? undefined : id }),
+    }
+  }
+  const menus = [
+    [
+      words.activity.who,
+      [
+        ...Object.entries(words.activity.only).map(([id, label]) =>
+          item('kind', id, label, { who: undefined }),
+        ),
+        ...names.map((each) => item('who', each, each, { kind: undefined })),
+      ],
+    ],
+    [words.activity.tool, tools.map((each) => item('tool', each, each))],
+    [words.activity.type, types.map((each) => item('type', each.id, pluralOf(each)))],
+    [words.activity.op, Object.entries(words.verbs).map(([id, label]) => item('op', id, label))],
+  ] as const
   return (
     <div className="chips">
       {chosen.map(({ label, value, name }) => (
@@ -79,34 +92,9 @@ export function Filters({ search, groups, types, onChange }: Props) {
           />
         </span>
       ))}
-      <Menu
-        className=""
-        label={words.activity.who}
-        items={[
-          ...(['agent', 'person', 'program'] as const).map((each) => ({
-            label: words.activity.only[each],
-            isOn: kind === each,
-            onSelect: () => onChange({ kind: kind === each ? undefined : each, who: undefined }),
-          })),
-          ...names.map((name) => ({
-            label: <Text>{name}</Text>,
-            isOn: author === name,
-            onSelect: () => onChange({ who: name, kind: undefined }),
-          })),
-        ]}
-      />
-      {others.map(({ name, label, items }) => (
-        <Menu
-          key={name}
-          className=""
-          label={label}
-          items={items.map(([id, text]) => ({
-            label: <Text>{text}</Text>,
-            isOn: search[name] === id,
-            onSelect: () => onChange({ [name]: search[name] === id ? undefined : id }),
-          }))}
-        />
-      ))}
+      {menus.map(
+        ([label, items]) => items.length > 0 && <Menu key={label} className="" label={label} items={items} />,
+      )}
     </div>
   )
 }

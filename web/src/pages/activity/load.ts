@@ -2,9 +2,8 @@
 import { useMemo, useState } from 'react'
 import type { Search } from '../../addresses.ts'
 import { pathOf, useAsk, useFailing, usePages, useRead, useWaiting } from '../../api/queries.ts'
-import { send } from '../../api/send.ts'
 import type { Kind } from '../../api/session.ts'
-import type { Change, Claim, Delivery, Group, Page } from '../../api/shapes.ts'
+import type { Change, Claim, Group, Page } from '../../api/shapes.ts'
 
 const PAGE = 100
 export const DAY = '24h'
@@ -27,9 +26,7 @@ export function useFeed(base: string, search: Search) {
     ...filters,
     limit: PAGE,
   })
-  return usePages<Group>([path], (before, signal) =>
-    send<Page<Group>>('GET', before === undefined ? path : `${path}&before=${before}`, undefined, { signal }),
-  )
+  return usePages<Group>(path, 'before')
 }
 
 /** Some changes of a request, with their values before. */
@@ -89,11 +86,4 @@ export function useIsReady(base: string, since: string, feed: { isPending: boole
   const rest = [useWaiting(base), useClaims(base), useFailing(base, since), useBars(base, since)]
   if (!isReady && ![feed, ...rest].some(({ isPending }) => isPending)) setReady(true)
   return isReady
-}
-
-/** What a receiver answered to the newest call of a trigger that failed, where it is a text. */
-export function useAnswer(base: string, { kind, id }: Delivery['of']): string | undefined {
-  const path = pathOf([base, 'triggers', id, 'deliveries'], { status: 'dead', limit: 1 })
-  const answer = useRead<Page<{ response: { body?: string } | null }>>(path, { enabled: kind === 'trigger' })
-  return answer.data?.data[0]?.response?.body?.trim()
 }

@@ -4,9 +4,9 @@ import { useTypes } from '../../api/queries.ts'
 import type { Kind } from '../../api/session.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Button, More } from '../../parts/button.tsx'
+import { ListPage } from '../../parts/card.tsx'
 import { Chart, Legend, type Series } from '../../parts/chart.tsx'
 import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
-import { ListPage } from '../../parts/list-page.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { whole } from '../../parts/text.tsx'
 import { clock, day, HOUR, longDay, useNow, zone } from '../../parts/time.tsx'
@@ -44,7 +44,7 @@ export default function Activity({ place: { base } }: PageProps) {
     >
       {!isReady && <Skeleton lines={10} />}
       {isReady && (
-        <div className="columns">
+        <div className="stack gap-6 columns">
           <div>
             <Bars base={base} since={since} />
             <Filters search={search} groups={feed.data ?? []} types={types} onChange={setSearch} />
@@ -90,7 +90,7 @@ function Feed({ base, rows, types, now, onFilter }: FeedProps) {
   }
   return parts.map((each) => (
     <section key={each.part} className="feed" aria-label={nameOfPart(each.part)}>
-      <h2>{nameOfPart(each.part)}</h2>
+      <h2 className="meta medium ruled">{nameOfPart(each.part)}</h2>
       <ul>
         {each.rows.map((row) => (
           <Row key={keyOf(row)} base={base} row={row} types={types} onFilter={onFilter} />
@@ -125,7 +125,7 @@ function Bars({ base, since }: { base: string; since: string }) {
   const sum = (of: 'requests' | 'changes') => bars.reduce((total, each) => total + each[of], 0)
   return (
     <section className="card bars">
-      <header>
+      <header className="chips spread">
         <span>
           <strong>{whole.format(sum('requests'))}</strong> {words.activity.ofRequestsWord},{' '}
           <strong>{whole.format(sum('changes'))}</strong> {words.activity.ofChangesWord}

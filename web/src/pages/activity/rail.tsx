@@ -14,11 +14,9 @@ import { span, useNow } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { quoted, words } from '../../words.ts'
-import { useAnswer, useClaims } from './load.ts'
+import { useClaims } from './load.ts'
 
-type Props = { base: string; since: string }
-
-export function Rail({ base, since }: Props) {
+export function Rail({ base, since }: { base: string; since: string }) {
   return (
     <aside className="rail" aria-label={words.activity.now}>
       <Waiting base={base} />
@@ -38,7 +36,7 @@ function Waiting({ base }: { base: string }) {
       {data.data.map(({ id, kind, title, by, summary, breaks }) => (
         <div key={id} className="card-item">
           <strong className="who">
-            <Shape name={by.name} kind={by.kind} />
+            <Shape {...by} />
             <Text>{title}</Text>
           </strong>
           <Text className="note">{summary}</Text>
@@ -53,12 +51,11 @@ function Waiting({ base }: { base: string }) {
 const REASON_CHARS = 120
 
 /** Why it failed: what the other side answered says more than that it did. */
-function Why({ base, of: delivery }: { base: string; of: Delivery }) {
-  const { of, response_status, error, attempts, direction } = delivery
-  const answer = useAnswer(base, of)
+function Why({ of: { response, response_status: status, error, attempts, direction } }: { of: Delivery }) {
+  const answer = response?.body.trim()
   return (
     <span className="note">
-      {response_status !== null && `${response_status} · `}
+      {status !== null && `${status} · `}
       {direction === 'in' && `${words.activity.refused} `}
       <Text>{answer ? quoted(cut(answer, REASON_CHARS).text) : (error ?? '')}</Text>
       {direction === 'out' && ` · ${words.activity.gaveUp(attempts)}`}
@@ -99,7 +96,7 @@ function Failing({ base, since }: { base: string; since: string }) {
               <Text>{of.name ?? of.id}</Text>
               <span className="note">{whole.format(group.length)}</span>
             </strong>
-            <Why base={base} of={newest} />
+            <Why of={newest} />
             {mayReplay && (
               <Button
                 label={group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
@@ -124,9 +121,13 @@ function InWork({ base }: { base: string }) {
       {data.data.length === 0 && <p className="card-item note">{words.activity.nobodyWorks}</p>}
       <ul className="in-work">
         {data.data.map(({ id, record_type, record_id, title, holder, expires_at }) => (
-          <li key={id} className="chips">
+          <li key={id} className="chips over">
             <Shape name={holder?.name ?? words.nobody} kind={holder?.kind} />
-            <TextLink href={to.record(base, record_type, record_id)} text={title ?? record_id} />
+            <TextLink
+              className="ink grow ellipsis"
+              href={to.record(base, record_type, record_id)}
+              text={title ?? record_id}
+            />
             <span className="note">{words.record.left(span(Date.parse(expires_at) - now))}</span>
             <span className="note holder">
               {words.activity.heldBy(visible(holder?.name ?? words.nobody))}

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Text, visible } from '../../parts/text.tsx'
+import { Text, Tool, visible } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Steps, useTrace } from '../../parts/trace.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
@@ -15,8 +15,7 @@ import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { foldedOf } from './fold.ts'
 import { useChangesOf } from './load.ts'
-import { Sentence } from './sentence.tsx'
-import { Subjects } from './subject.tsx'
+import { Sentence, Subjects } from './sentence.tsx'
 import './activity.css'
 
 const MOST = 500
@@ -38,18 +37,13 @@ export default function Request({ place: { base, request = '' } }: PageProps) {
         {pendingOf(changes, 8)}
         {groups.data && !group && <Empty title={words.activity.noSuchRequest} />}
         {group && row && (
-          <div className="page-head">
+          <div className="chips spread gap-3 mb-4 page-head">
             <div>
-              <h1 className="chips request-title">
-                <Who name={group.actor.name} kind={group.actor.kind} />{' '}
-                <Sentence base={base} row={row} types={types} />
+              <h1 className="chips medium">
+                <Who {...group.actor} /> <Sentence base={base} row={row} types={types} />
               </h1>
               <p className="note">
-                {group.call?.tool && (
-                  <Text in="code" className="tool">
-                    {group.call.tool}
-                  </Text>
-                )}{' '}
+                {group.call?.tool && <Tool name={group.call.tool} />}{' '}
                 {row.proposed.length > 0 && (
                   <>
                     <ProposedBy by={row.proposed} /> ·{' '}

@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import type { ChangedField, RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { ChangesInLine } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
@@ -11,15 +12,14 @@ import { Icon } from '../../parts/icon.tsx'
 import { LinkButton } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
 import type { Change as ChangeSearch } from '../../parts/search.ts'
-import { fieldName, Text, visible, whole } from '../../parts/text.tsx'
+import { fieldName, Text, Tool, visible, whole } from '../../parts/text.tsx'
 import { HOUR, startOfDay, Time } from '../../parts/time.tsx'
 import { askUndo, type Undo } from '../../parts/undo/asked.ts'
 import { DoneSince, ProposedBy, Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
 import { useChangesOf } from './load.ts'
-import { Sentence } from './sentence.tsx'
-import { Subjects } from './subject.tsx'
+import { Sentence, Subjects } from './sentence.tsx'
 
 type Props = Omit<AuthorProps, 'mayUndo'> & { types: readonly RecordType[] }
 
@@ -30,29 +30,25 @@ export function Row({ base, row, types, onFilter }: Props) {
   if (!group) return null
   const { actor, call } = group
   const toggle = () => setOpen(!isOpen)
-  const tool = call?.tool && (
-    <Text in="code" className="tool">
-      {call.tool}
-    </Text>
-  )
+  const tool = call?.tool && <Tool name={call.tool} />
   const about = (
     <>
-      <Who name={actor.name} kind={actor.kind} /> {tool} <Time at={row.last} />
+      <Who {...actor} /> {tool} <Time at={row.last} />
     </>
   )
   return (
-    <li className={`feed-row ${isOpen ? 'open' : ''} ${row.isUndone ? 'undone' : ''}`}>
+    <li className={`feed-row ruled ${isOpen ? 'open' : ''} ${row.isUndone ? 'undone' : ''}`}>
       <div className="row feed-line">
         <button
           type="button"
-          className="shape-button"
+          className="bare shape-button"
           title={words.activity.onlyThis(visible(actor.name))}
           onClick={() => onFilter({ who: actor.name, kind: undefined })}
         >
-          <Shape name={actor.name} kind={actor.kind} />
+          <Shape {...actor} />
           <span className="hidden">{words.activity.onlyThis(visible(actor.name))}</span>
         </button>
-        <div className="feed-what">
+        <div className="feed-what grow">
           <Author base={base} row={row} mayUndo={mayUndo} onFilter={onFilter} />{' '}
           <Sentence base={base} row={row} types={types} onOpen={toggle} /> {tool}
           <span className="note">
@@ -72,17 +68,15 @@ export function Row({ base, row, types, onFilter }: Props) {
             </Link>
           )}
         </div>
-        <span className="feed-end">
+        <span className="row feed-end">
           {mayUndo && (row.isUndone || row.by.some(({ kind }) => UNDOABLE.has(kind))) && (
-            <button type="button" className="quiet" onClick={() => askUndo({ base, of: undoOf(row), about })}>
-              {row.isUndone ? (
-                words.record.undoUndo
-              ) : (
-                <>
-                  <Icon name="undo" /> <span className="feed-undo">{words.undo.verb}</span>
-                </>
-              )}
-            </button>
+            <Button
+              className="quiet"
+              {...(row.isUndone
+                ? { label: words.record.undoUndo }
+                : { icon: 'undo', label: <span className="feed-undo">{words.undo.verb}</span> })}
+              onClick={() => askUndo({ base, of: undoOf(row), about })}
+            />
           )}
           <button
             type="button"
@@ -138,7 +132,7 @@ function Opened({ base, row }: { base: string; row: Folded }) {
     <div className="feed-open">
       {pendingOf(changes, 2)}
       <Subjects base={base} changes={changes.data?.data ?? []} most={3} />
-      <p className="meta chips">
+      <p className="meta chips gap-3">
         <LinkButton label={words.activity.all(group?.count ?? 0)} href={to.request(base, request)} />
         <code>{words.request(request.slice(0, 8))}</code>
         {group?.call?.client && <Text>{group.call.client}</Text>}
@@ -172,8 +166,8 @@ function Author({ base, row, mayUndo, onFilter }: AuthorProps) {
   }
   return (
     <Menu
-      className="author"
-      label={<Text>{name}</Text>}
+      className="bare author"
+      label={<Text in="strong">{name}</Text>}
       name={name}
       items={[
         ...moments

@@ -1,7 +1,7 @@
 /** Who works in a base, what they may, and what they did and tried. */
 import { pathOf, useRead } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
-import type { Endpoint, Page, Schema, Token } from '../../api/shapes.ts'
+import type { Call, Endpoint, Lists, Page, Schema, Token, Usage } from '../../api/shapes.ts'
 import { endpointsOf, reaches, signedInAs } from '../../parts/grants.ts'
 import { DAY, HOUR, useNow } from '../../parts/time.tsx'
 
@@ -14,26 +14,8 @@ const SPANS = {
 export type Span = keyof typeof SPANS
 export const spanOf = (text: string | undefined): Span => (text === '7d' || text === '30d' ? text : '24h')
 
-export type Numbers = {
-  calls: number
-  failed: number
-  reads: number
-  changes: number
-  bytes_in: number
-  bytes_out: number
-  ms: number
-}
-type Usage = Numbers & { at: string; token: { token_id: string; name: string } | null }
-type ToolUsage = Numbers & { tool: string | null }
-type Call = {
-  id: string
-  at: string
-  surface: string
-  tool: string | null
-  route?: string | null
-  outcome: string
-  message: string | null
-}
+const NUMBERS = ['calls', 'failed', 'reads', 'changes', 'bytes_in', 'bytes_out', 'ms'] as const
+export type Numbers = Pick<Usage, (typeof NUMBERS)[number]>
 
 /** The tokens of a base; who may not see those of others sees the own one. */
 export function useTokens(base: string) {
@@ -45,11 +27,10 @@ export function useTokens(base: string) {
   return {
     ...(isOwn ? own : tokens),
     isOwn,
-    rows: rows.sort((one, other) => RANK[kindOf(one)] - RANK[kindOf(other)]),
+    rows: rows.sort((one, other) => RANK[one.kind] - RANK[other.kind]),
   }
 }
 const RANK = { agent: 0, program: 1, person: 2 }
-export const kindOf = ({ kind = 'program' }: Token) => kind
 
 /** What each token used, step by step. A tab of a person counts as the person. */
 export function useUsage(base: string, span: Span, tokens: readonly Token[]) {
@@ -72,7 +53,7 @@ export function useUsage(base: string, span: Span, tokens: readonly Token[]) {
     isKnown: usage.error === null,
     isThere: rows !== undefined,
     starts,
-    sum: (token: Token): Numbers => of(token).reduce<Numbers>(add, NONE),
+    sum: (token: Token): Numbers => sumOf(of(token)),
     /** A number of each step. */
     series: (token: Token, name: keyof Numbers): number[] =>
       starts.map((start) =>
@@ -82,23 +63,14 @@ export function useUsage(base: string, span: Span, tokens: readonly Token[]) {
       ),
   }
 }
-const NONE: Numbers = { calls: 0, failed: 0, reads: 0, changes: 0, bytes_in: 0, bytes_out: 0, ms: 0 }
-const add = (sum: Numbers, row: Numbers): Numbers => ({
-  calls: sum.calls + row.calls,
-  failed: sum.failed + row.failed,
-  reads: sum.reads + row.reads,
-  changes: sum.changes + row.changes,
-  bytes_in: sum.bytes_in + row.bytes_in,
-  bytes_out: sum.bytes_out + row.bytes_out,
-  ms: sum.ms + row.ms,
-})
+const sumOf = (rows: readonly Usage[]) =>
+  Object.fromEntries(NUMBERS.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)])) as Numbers
 
 /** How much a token used each tool, the most first. */
 export const useToolUsage = (base: string, token: string, since: number) =>
-  useRead<Page<ToolUsage>>(
-    pathOf([base, 'usage'], { token, since: new Date(since).toISOString(), by: 'tool' }),
-    { keep: true },
-  )
+  useRead<Page<Usage>>(pathOf([base, 'usage'], { token, since: new Date(since).toISOString(), by: 'tool' }), {
+    keep: true,
+  })
 
 /** The latest calls of a token that failed. */
 export const useFailed = (base: string, token: string, since: number, limit: number) =>
@@ -107,12 +79,7 @@ export const useFailed = (base: string, token: string, since: number, limit: num
     { keep: true },
   )
 
-export type Tool = {
-  name: string
-  description: string
-  tokens: number
-  input_schema: Schema
-}
+export type Tool = Omit<Lists['mcp/tools'], 'input_schema'> & { input_schema: Schema }
 export type Resolved = Omit<Endpoint, 'tools'> & { tools: Tool[] }
 
 /** The endpoints of a base; who may not read them sees those of the own grants. */
@@ -121,9 +88,9 @@ export function useEndpoints(base: string) {
   const session = useSession()
   const granted = 'self' in session ? session.self.grants.flatMap(endpointsOf) : []
   const isOwn = all.error?.status === 403
-  const own = [...new Set(granted)].map((id): Pick<Endpoint, 'id' | 'name'> & Partial<Endpoint> => ({
+  const own: (Pick<Endpoint, 'id' | 'name'> & Partial<Endpoint>)[] = [...new Set(granted)].map((id) => ({
     id,
-    name: null,
+    name: id,
   }))
   return { error: isOwn ? null : all.error, rows: isOwn ? own : (all.data?.data ?? []) }
 }

@@ -3,12 +3,12 @@ import { useSearch } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Token } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { ListPage } from '../../parts/card.tsx'
 import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
-import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
 import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/segments.tsx'
+import { Segments } from '../../parts/select.tsx'
 import { Table, type TableColumn } from '../../parts/table.tsx'
 import { Text, whole } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -17,9 +17,8 @@ import { askUndo } from '../../parts/undo/asked.ts'
 import { DoneSince, Who } from '../../parts/who.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { words } from '../../words.ts'
-import { EndpointPanel } from './endpoint-panel.tsx'
-import { Endpoints } from './endpoints.tsx'
-import { kindOf, spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
+import { EndpointPanel, Endpoints } from './endpoints.tsx'
+import { spanOf, useEndpoints, useTokens, useUsage } from './load.ts'
 import { Revoke } from './revoke.tsx'
 import { TokenPanel } from './token-panel.tsx'
 import './agents.css'
@@ -40,7 +39,7 @@ export default function Page({ place: { base, token: id, endpoint: endpointId } 
     askUndo({
       base,
       of: { actor: of.id, since: new Date(since).toISOString() },
-      about: <DoneSince name={of.name} kind={kindOf(of)} at={since} />,
+      about: <DoneSince {...of} at={since} />,
     })
   return (
     <ListPage
@@ -131,8 +130,8 @@ function Tokens({ base, tokens, usage, selected }: TokensProps) {
     <Table
       label={words.agents.title}
       columns={[
-        [heads.who, (token) => <Who name={token.name} kind={kindOf(token)} />],
-        [heads.kind, (token) => words.kinds[kindOf(token)], 'wide-only kind-cell meta'],
+        [heads.who, (token) => <Who {...token} />],
+        [heads.kind, (token) => words.kinds[token.kind], 'wide-only kind-cell meta'],
         [heads.may, (token) => <Text>{[...new Set(mayOf(token))].join('; ')}</Text>, 'wide-only meta'],
         ...(usage.isKnown ? used : []),
         [

@@ -1,5 +1,5 @@
 /** Ends a token. It asks for the name, and offers to take back what was done with it. */
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
@@ -7,6 +7,7 @@ import type { Token } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { TextField } from '../../parts/fields.tsx'
 import { Text } from '../../parts/text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
@@ -17,7 +18,6 @@ export function Revoke({ base, token, onClose, onUndo }: Props) {
   const [typed, setTyped] = useState('')
   const [isDone, setDone] = useState(false)
   const write = useWrite<unknown>(undefined)
-  const field = useId()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     write.send('DELETE', pathOf(['tokens', token.id]), undefined, () => {
@@ -55,14 +55,14 @@ export function Revoke({ base, token, onClose, onUndo }: Props) {
     <Dialog title={<Text>{words.agents.revokeTitle(token.name)}</Text>} onClose={onClose}>
       <p>{words.agents.revokeAbout}</p>
       <form className="form-grid" onSubmit={submit}>
-        <label htmlFor={field}>
-          {words.agents.typeName} <Text in="strong">{token.name}</Text>
-        </label>
-        <input
-          id={field}
+        <TextField
+          label={
+            <>
+              {words.agents.typeName} <Text in="strong">{token.name}</Text>
+            </>
+          }
           value={typed}
-          autoComplete="off"
-          onChange={({ target }) => setTyped(target.value)}
+          onChange={setTyped}
         />
         <button type="submit" className="danger" disabled={typed !== token.name || write.isPending}>
           <Text>{words.agents.revokeAct(token.name)}</Text>

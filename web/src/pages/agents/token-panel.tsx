@@ -3,18 +3,17 @@ import { to } from '../../addresses.ts'
 import { useSession } from '../../api/session.ts'
 import type { Token } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { CardItem } from '../../parts/card.tsx'
+import { CardItem, Facts, Panel } from '../../parts/card.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { Facts, Panel } from '../../parts/panel.tsx'
 import { cut, Text, whole } from '../../parts/text.tsx'
 import { clock, DAY, HOUR, shortTime, startOfDay, Time } from '../../parts/time.tsx'
 import { Who } from '../../parts/who.tsx'
 import { bytes, words } from '../../words.ts'
-import { kindOf, type Span, useFailed, useToolUsage, type useUsage } from './load.ts'
+import { type Span, useFailed, useToolUsage, type useUsage } from './load.ts'
 
 type Props = {
   base: string
@@ -30,7 +29,6 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   const isSelf = 'self' in session && session.self.name === token.name
   const mayWrite = useMay(base, '*', 'write')
   const mayRevoke = useMay(base, '*', 'admin') && !isSelf
-  const kind = kindOf(token)
   const sum = usage.sum(token)
   const moments = [
     [words.agents.moments.hour, Date.now() - HOUR],
@@ -40,14 +38,10 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
     [words.agents.moments.ever, Date.parse(token.created_at)],
   ] as const
   return (
-    <Panel
-      back={to.agents(base) + location.search}
-      title={<Who name={token.name} kind={kind} />}
-      note={words.kinds[kind]}
-    >
+    <Panel back={to.agents(base) + location.search} title={<Who {...token} />} note={words.kinds[token.kind]}>
       {usage.isKnown && (
         <div className="card-item">
-          <p className="legend">
+          <p className="small faint legend">
             <span>
               <strong>{whole.format(sum.calls)}</strong> {words.agents.calls(sum.calls)}
             </span>
@@ -68,17 +62,16 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
             marks={5}
             series={[
               { name: words.agents.failed, tone: 'tone-4', values: usage.series(token, 'failed') },
-              { name: words.agents.succeeded, tone: `tone-${kind}`, values: succeeded(usage, token) },
+              { name: words.agents.succeeded, tone: `tone-${token.kind}`, values: succeeded(usage, token) },
             ]}
           />
         </div>
       )}
       <Calls base={base} token={token.name} since={usage.starts[0] ?? 0} failures={sum.failed} />
       <Facts
-        of={[
-          [
-            words.agents.heads.may,
-            <ul key="may">
+        of={{
+          [words.agents.heads.may]: (
+            <ul>
               {token.grants
                 .filter((grant) => reaches(grant, base))
                 .map((grant) => (
@@ -86,15 +79,13 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
                     <Text>{grantWords(grant)}</Text>
                   </li>
                 ))}
-            </ul>,
-          ],
-          [words.agents.token, <code key="token">{token.masked}</code>],
-          [words.agents.made, <Time key="made" at={token.created_at} />],
-          [
-            words.agents.ends,
-            token.expires_at === null ? words.agents.noEnd : <Time key="ends" at={token.expires_at} />,
-          ],
-        ]}
+            </ul>
+          ),
+          [words.agents.token]: <code>{token.masked}</code>,
+          [words.agents.made]: <Time at={token.created_at} />,
+          [words.agents.ends]:
+            token.expires_at === null ? words.agents.noEnd : <Time at={token.expires_at} />,
+        }}
       />
       <p className="card-item chips">
         <LinkButton
@@ -142,7 +133,7 @@ function Calls({ base, token, since, failures }: CallsProps) {
           <p className="items">
             {tools.slice(0, TOOLS).map(({ tool, calls, failed: inVain }) => (
               <span key={tool} className="tool">
-                {tool === null ? words.agents.otherRequests : <Text>{tool}</Text>} {whole.format(calls)}
+                {tool == null ? words.agents.otherRequests : <Text>{tool}</Text>} {whole.format(calls)}
                 {inVain > 0 && (
                   <span className="failed-word">
                     {' '}
@@ -160,12 +151,10 @@ function Calls({ base, token, since, failures }: CallsProps) {
         {failed.data && shown.length === 0 && <p className="meta">{words.agents.noFailure}</p>}
         <ul className="tried">
           {shown.map(({ id, at, tool, route, surface, message, outcome }) => (
-            <li key={id}>
+            <li key={id} className="stack py-1">
               <Time at={at} />
-              <Text className="tool">{tool ?? route ?? surface}</Text>
-              <span>
-                <Text>{cut(message ?? outcome, MESSAGE_CHARS).text}</Text>
-              </span>
+              <Text className="tool to-start">{tool ?? route ?? surface}</Text>
+              <Text className="faint">{cut(message ?? outcome, MESSAGE_CHARS).text}</Text>
             </li>
           ))}
         </ul>

@@ -1,4 +1,6 @@
 import { Button } from '../../parts/button.tsx'
+import { CopyAs, curlOf } from '../../parts/copied.tsx'
+import { Segments } from '../../parts/select.tsx'
 import './ask.css'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -8,11 +10,9 @@ import type { Failure as Refusal } from '../../api/failure.ts'
 import { pathOf, useTypes } from '../../api/queries.ts'
 import { send } from '../../api/send.ts'
 import type { RecordType } from '../../api/shapes.ts'
-import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { pluralOf, stateField } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/segments.tsx'
 import { Text } from '../../parts/text.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
@@ -60,15 +60,15 @@ export default function Page({ place: { base } }: PageProps) {
           />
         )}
       </Bar>
-      <main className="page ask">
+      <main className="page stack gap-4 ask">
         <div>
-          <h1>{words.ask.title}</h1>
+          <h1>{words.nav.ask}</h1>
           <p className="meta">{words.ask.about}</p>
         </div>
         <Editor sql={typed} relations={relations} onChange={setTyped} onAsk={ask} />
         <div className="chips">
           <button type="button" className="primary" disabled={text === '' || answer.isFetching} onClick={ask}>
-            {words.ask.act} <kbd className="wide-only">Ctrl Enter</kbd>
+            {words.nav.ask} <kbd className="wide-only">Ctrl Enter</kbd>
           </button>
           {read.length > 0 && (
             <span className="meta">

@@ -18,10 +18,8 @@ const NUMBERS = /^(int|bigint|smallint|numeric|real|double|float|integer|decimal
 const BARS = 60
 const LABEL_CHARS = 20
 
-type Props = { of: Answer; isChart: boolean }
-
 /** Drawn once for an answer: what is typed meanwhile draws no row again. */
-export const Result = memo(function Result({ of, isChart }: Props) {
+export const Result = memo(function Result({ of, isChart }: { of: Answer; isChart: boolean }) {
   const { data, meta } = of
   if (data.length === 0) return <Empty title={words.ask.none} />
   if (isChart) return <Bars of={of} />

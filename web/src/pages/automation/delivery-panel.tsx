@@ -3,20 +3,18 @@ import { useQueryClient } from '@tanstack/react-query'
 import { pathOf, staleSoon, useTypes, useWrite } from '../../api/queries.ts'
 import type { Delivery } from '../../api/shapes.ts'
 import { Button, More } from '../../parts/button.tsx'
-import { CardItem } from '../../parts/card.tsx'
+import { CardItem, Facts, Panel } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Facts, Panel } from '../../parts/panel.tsx'
 import { kindName } from '../../parts/proposal.ts'
 import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/segments.tsx'
+import { Segments } from '../../parts/select.tsx'
 import { Text } from '../../parts/text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
-import { DeliveryRow } from './delivery.tsx'
-import { type Automatic, type Counts, listOf, type Span, useDeliveries } from './load.ts'
-import { saying } from './saying.ts'
+import { type Automatic, type Counts, listOf, type Span, saying, stopOf, useDeliveries } from './load.ts'
+import { DeliveryRow } from './runs.tsx'
 
 type Props = {
   base: string
@@ -36,6 +34,7 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
   const mayReplay = useMay(base, '*', 'manage')
   const write = useWrite<{ count?: number }>(base)
   const nouns = listOf(of.kind)
+  const stop = stopOf(of)
   const act = (path: readonly string[], said: (count: number) => string, body?: object) =>
     write.send('POST', pathOf([base, ...path]), body, ({ count = 1 }) => {
       say(said(count))
@@ -53,9 +52,9 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
     <Panel back={back} title={<Text>{of.name}</Text>} note={kindName(of.kind)}>
       <div className="card-item">
         <Text in="p">{saying(of, types)}</Text>
-        {of.hint !== undefined && (
+        {stop !== undefined && (
           <p className="failed-word">
-            {words.automation.stoppedBecause} <Text>{of.hint}</Text>
+            {words.automation.stoppedBecause} <Text>{stop}</Text>
           </p>
         )}
       </div>
@@ -100,7 +99,7 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
           (rows.length === 0 && (
             <p className="meta">{words.automation.noDelivery[isFailed ? 'failed' : 'all']}</p>
           ))}
-        <ul className="deliveries">
+        <ul className="apart deliveries">
           {rows.map((delivery) => (
             <DeliveryRow
               key={delivery.id}
@@ -119,28 +118,27 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
 
 function Definition({ of }: Pick<Props, 'of'>) {
   const text = words.automation.facts
-  if (of.kind === 'inbound_webhook')
+  if (of.kind === 'trigger')
     return (
-      <>
-        <CardItem title={text.address}>
-          <Copied label={text.address} text={of.is.ingest_url} />
-        </CardItem>
-        <Facts
-          of={[
-            [text.signed, <Text key="signed">{of.is.signature.scheme}</Text>],
-            of.is.status !== null &&
-              of.is.status.refused > 0 && [text.badSignature, String(of.is.status.refused)],
-          ]}
-        />
-      </>
+      <Facts
+        of={{
+          [text.address]: of.is.url !== null && <Text>{of.is.url}</Text>,
+          [text.attempts]: words.automation.tries(of.is.max_attempts),
+        }}
+      />
     )
-  const { url, max_attempts: most } = of.is
+  const refused = of.is.status?.refused ?? 0
   return (
-    <Facts
-      of={[
-        url !== null && [text.address, <Text key="url">{url}</Text>],
-        most !== null && [text.attempts, words.automation.tries(most)],
-      ]}
-    />
+    <>
+      <CardItem title={text.address}>
+        <Copied label={text.address} text={of.is.ingest_url} />
+      </CardItem>
+      <Facts
+        of={{
+          [text.signed]: <Text>{of.is.signature.scheme}</Text>,
+          [text.badSignature]: refused > 0 && String(refused),
+        }}
+      />
+    </>
   )
 }

@@ -1,58 +1,32 @@
-/** What a base does by itself: what it sends, takes, runs and reads, and what became of it. */
+/** What a base does by itself, in a sentence too: what it sends, takes, runs and reads, and what became of it. */
 import { useMemo } from 'react'
-import { pathOf, useAsk, usePagesOf, useRead } from '../../api/queries.ts'
-import type { Actor, Data, Delivery, Json, Page, RecordType } from '../../api/shapes.ts'
+import { pathOf, useAsk, usePages, useRead } from '../../api/queries.ts'
+import type { ActionRun, Delivery, InboundDelivery, Lists, Page, RecordType } from '../../api/shapes.ts'
+import { filterWords, isFilter } from '../../parts/filter-words.ts'
+import { nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
 
-export type Trigger = {
-  id: string
-  name: string | null
-  description: string | null
-  record_types: string[]
-  events: string[]
-  condition: Json
-  url: string | null
-  action: string | null
-  enabled: boolean
-  max_attempts: number | null
-  status: { disabled_reason: string | null } | null
-}
-export type Inbound = {
-  id: string
-  name: string | null
-  record_type: string
-  enabled: boolean
-  ingest_url: string
-  signature: { scheme: string; header?: string }
-  status: { refused: number; last_refused_at: string | null } | null
-}
-export type Action = {
-  id: string
-  name: string | null
-  description: string | null
-  steps: { name: string; type: string }[]
-}
+type Trigger = Lists['triggers']
+type Inbound = Lists['inbound-webhooks']
+export type Action = Lists['actions']
 export type Source = { id: string; name: string; type: RecordType; calls: string[]; host: string }
-export type Run = {
-  id: string
-  status: string
-  input: Data
-  steps: { name: string; type: string; status: string }[] | null
-  error: { code: string; message: string } | null
-  duration_ms: number
-  actor: Actor
-  created_at: string
-}
 
 export const KINDS = ['trigger', 'inbound_webhook', 'action', 'source'] as const
 export type Kind = (typeof KINDS)[number]
 /** One of them, whatever it is. */
-export type Automatic = { id: string; name: string; isOn: boolean; hint?: string } & (
+export type Automatic = { id: string; name: string; isOn: boolean } & (
   | { kind: 'trigger'; is: Trigger }
   | { kind: 'inbound_webhook'; is: Inbound }
   | { kind: 'action'; is: Action }
   | { kind: 'source'; is: Source }
 )
+type Named = { id: string; name: string; enabled?: boolean }
+const rowsOf = <Of extends Kind, Is extends Named>(kind: Of, all: readonly Is[] = []) =>
+  all.map((is) => ({ kind, id: is.id, name: is.name, isOn: is.enabled ?? true, is }))
+
+/** Why the server stopped it. */
+export const stopOf = ({ kind, is }: Automatic) =>
+  (kind === 'trigger' && is.status?.disabled_reason) || undefined
 
 const ALL = { limit: 1000 }
 
@@ -60,24 +34,13 @@ export function useAutomation(base: string) {
   const triggers = useRead<Page<Trigger>>(pathOf([base, 'triggers'], ALL))
   const inbound = useRead<Page<Inbound>>(pathOf([base, 'inbound-webhooks'], ALL))
   const actions = useRead<Page<Action>>(pathOf([base, 'actions'], ALL))
-  const types = useRead<Page<Sourced>>(pathOf([base, 'record-types'], ALL))
+  const types = useRead<Page<RecordType>>(pathOf([base, 'record-types'], ALL))
   const reads = [triggers, inbound, actions, types]
   const rows: Automatic[] = [
-    ...(triggers.data?.data ?? []).map((is): Automatic => {
-      const { id, name, enabled: isOn } = is
-      const hint = is.status?.disabled_reason
-      return { kind: 'trigger', id, name: name ?? id, isOn, ...(hint && { hint }), is }
-    }),
-    ...(inbound.data?.data ?? []).map((is): Automatic => {
-      const { id, name, enabled: isOn } = is
-      return { kind: 'inbound_webhook', id, name: name ?? id, isOn, is }
-    }),
-    ...(actions.data?.data ?? []).map(
-      (is): Automatic => ({ kind: 'action', id: is.id, name: is.name ?? is.id, isOn: true, is }),
-    ),
-    ...(types.data?.data ?? [])
-      .flatMap(sourcesOf)
-      .map((is): Automatic => ({ kind: 'source', id: is.id, name: is.name, isOn: true, is })),
+    ...rowsOf('trigger', triggers.data?.data),
+    ...rowsOf('inbound_webhook', inbound.data?.data),
+    ...rowsOf('action', actions.data?.data),
+    ...rowsOf('source', types.data?.data.flatMap(sourcesOf)),
   ]
   return {
     rows,
@@ -87,14 +50,10 @@ export function useAutomation(base: string) {
   }
 }
 
-type SourceDefinition = { name: string } & Partial<
-  Record<'get' | 'list' | 'create' | 'update', { url: string } | null>
->
-type Sourced = RecordType & { sources?: SourceDefinition[] }
 const CALLS = ['list', 'get', 'create', 'update'] as const
 
-const sourcesOf = (type: Sourced): Source[] =>
-  (type.sources ?? []).map((source) => {
+const sourcesOf = (type: RecordType): Source[] =>
+  type.sources.map((source) => {
     const calls = CALLS.filter((call) => source[call])
     const [first] = calls.map((call) => source[call]?.url ?? '')
     return { id: `${type.id}/${source.name}`, name: source.name, type, calls, host: hostOf(first ?? '') }
@@ -143,31 +102,39 @@ export function useCounts(base: string, rows: readonly Automatic[], span: Span) 
 
 /** The deliveries of one, of all ends or one of them. */
 export const useDeliveries = (base: string, of: string, status: string | undefined, span: Span) =>
-  usePagesOf<Delivery>(
-    pathOf([base, 'deliveries'], { of, status, since: span, include: 'titles', limit: 50 }),
-  )
+  usePages<Delivery>(pathOf([base, 'deliveries'], { of, status, since: span, include: 'titles', limit: 50 }))
 
 /** The list of REST that one stands in. */
 export const listOf = (kind: string): string => (kind === 'trigger' ? 'triggers' : 'inbound-webhooks')
 
-/** What the log of one says more of a delivery: the answer of a receiver, or what a sender sent. */
-export type Detail = {
-  id: string
-  response?: { status: number; body: string; duration_ms: number } | null
-  body?: string | null
-  error: string | { message: string; details?: { message: string }[] } | null
-  records?: { id: string; operation: string }[] | null
-}
-export const useDetail = (base: string, { of, status, id }: Delivery): Detail | undefined => {
-  const log = useRead<Page<Detail>>(
-    pathOf([base, listOf(of.kind), of.id, 'deliveries'], { status, limit: 100 }),
-  )
+/** What a sender sent, and why it was refused, is in the log of its webhook only. */
+export function useReceived(base: string, { of, status, id, direction }: Delivery) {
+  const path = pathOf([base, listOf(of.kind), of.id, 'deliveries'], { status, limit: 100 })
+  const log = useRead<Page<InboundDelivery>>(path, { enabled: direction === 'in' })
   return log.data?.data.find((each) => each.id === id)
 }
 
 export const useRuns = (base: string, action: string, status: string | undefined) =>
-  useRead<Page<Run>>(pathOf([base, 'actions', action, 'runs'], { status, limit: 50 }), { keep: true })
+  useRead<Page<ActionRun>>(pathOf([base, 'actions', action, 'runs'], { status, limit: 50 }), { keep: true })
 
 /** The state of a delivery as a person says it. What a sender sent is taken or refused, and never tried again. */
 export const stateOf = ({ status, direction }: Pick<Delivery, 'status' | 'direction'>): string =>
   words.automation.states[direction][status]
+
+export function saying(row: Automatic, types: readonly RecordType[]): string {
+  const many = (id: string) => {
+    const type = types.find((each) => each.id === id)
+    return (type ? pluralOf(type) : plural(nameOf(undefined, id))).toLowerCase()
+  }
+  const text = words.automation.says
+  if (row.kind === 'inbound_webhook') return text.makes(many(row.is.record_type))
+  if (row.kind === 'action') return row.is.description ?? text.steps(row.is.steps.length)
+  if (row.kind === 'source') return text.source(pluralOf(row.is.type).toLowerCase(), row.is.host)
+  const { events, record_types: ids, condition, url, action } = row.is
+  const when = text.when(
+    events.map((event) => words.verbs[event as keyof typeof words.verbs] ?? event),
+    ids.length === 0 ? text.anything : ids.map(many).join(', '),
+    isFilter(condition) ? filterWords(condition) : undefined,
+  )
+  return `${when} ${url === null ? text.runs(action ?? '') : text.calls(hostOf(url))}`
+}

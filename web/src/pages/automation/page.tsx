@@ -1,19 +1,17 @@
 import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import { Button } from '../../parts/button.tsx'
+import { Facts, ListPage, Panel } from '../../parts/card.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { TextLink } from '../../parts/link.tsx'
-import { ListPage } from '../../parts/list-page.tsx'
-import { Facts, Panel } from '../../parts/panel.tsx'
 import { kindName } from '../../parts/proposal.ts'
 import { pluralOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/segments.tsx'
+import { Segments } from '../../parts/select.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Chip, Text, whole } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
-import { ActionPanel } from './action-panel.tsx'
 import { DeliveryPanel } from './delivery-panel.tsx'
 import {
   type Automatic,
@@ -22,10 +20,12 @@ import {
   type Source,
   SPANS,
   type Span,
+  saying,
+  stopOf,
   useAutomation,
   useCounts,
 } from './load.ts'
-import { saying } from './saying.ts'
+import { ActionPanel } from './runs.tsx'
 import './automation.css'
 
 type Place = { base: string; kind?: string; id?: string }
@@ -61,7 +61,7 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
   return (
     <ListPage
       nav={words.nav.automation}
-      title={words.automation.title}
+      title={words.nav.automation}
       about={words.automation.about}
       isOpen={id !== undefined}
       tools={
@@ -75,7 +75,7 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
       gone={id !== undefined && !open && !all.isPending && !all.error && words.automation.gone}
       panel={panel}
     >
-      <div className="chips automation-filters">
+      <div className="chips spread mb-3">
         <Segments
           label={words.automation.kind}
           options={{ all: words.automation.all, ...kinds } as Record<Kind | 'all', string>}
@@ -102,7 +102,7 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
           </Empty>
         ) : (
           <Table
-            label={words.automation.title}
+            label={words.nav.automation}
             columns={[
               [heads.name, (row) => <Name of={row} />],
               [
@@ -135,17 +135,15 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
 const SourcePanel = ({ base, source, back }: { base: string; source: Source; back: string }) => (
   <Panel back={back} title={<Text>{source.name}</Text>} note={kindName('source')}>
     <Facts
-      of={[
-        [
-          words.automation.facts.of,
-          <TextLink key="of" href={to.records(base, source.type.id)} text={pluralOf(source.type)} />,
-        ],
-        [words.automation.facts.address, <Text key="host">{source.host}</Text>],
-        [
-          words.automation.facts.calls,
-          source.calls.map((call) => words.automation.calls[call] ?? call).join(', '),
-        ],
-      ]}
+      of={{
+        [words.automation.facts.of]: (
+          <TextLink href={to.records(base, source.type.id)} text={pluralOf(source.type)} />
+        ),
+        [words.automation.facts.address]: <Text>{source.host}</Text>,
+        [words.automation.facts.calls]: source.calls
+          .map((call) => words.automation.calls[call] ?? call)
+          .join(', '),
+      }}
     />
     <p className="card-item meta">{words.automation.sourceAbout}</p>
   </Panel>
@@ -158,13 +156,12 @@ const ICONS: Readonly<Record<Kind, IconName>> = {
   source: 'plug',
 }
 
-const Name = ({ of: { kind, name, isOn, hint } }: { of: Automatic }) => (
+const Name = ({ of }: { of: Automatic }) => (
   <span className="who">
-    <Icon name={ICONS[kind]} />
-    <Text>{name}</Text>
-    {!isOn && (
-      <Chip tone={hint ? 'removed' : 'quiet'}>{hint ? words.automation.stopped : words.agents.off}</Chip>
-    )}
+    <Icon name={ICONS[of.kind]} />
+    <Text>{of.name}</Text>
+    {!of.isOn &&
+      (stopOf(of) ? <Chip tone="removed">{words.automation.stopped}</Chip> : <Chip>{words.agents.off}</Chip>)}
   </span>
 )
 

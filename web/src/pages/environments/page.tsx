@@ -1,26 +1,24 @@
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import type { Base } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { ListPage } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { ChoiceField, TextField } from '../../parts/fields.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { ListPage } from '../../parts/list-page.tsx'
 import { Promotions } from '../../parts/promotions.tsx'
 import { baseName, shortName } from '../../parts/proposal.ts'
-import { Select } from '../../parts/select.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Chip, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { useEnvironments, useMaker } from './load.ts'
-import { PreviewPanel } from './preview-panel.tsx'
-import { State } from './state.tsx'
-import './environments.css'
+import { PreviewPanel, State } from './preview-panel.tsx'
 
 type Place = { base: string; preview?: string }
 
@@ -33,7 +31,7 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
   return (
     <ListPage
       nav={words.nav.environments}
-      title={words.environments.title}
+      title={words.nav.environments}
       about={words.environments.about}
       isOpen={id !== undefined}
       tools={
@@ -56,7 +54,7 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
             <Empty title={words.environments.none} hint={words.environments.noneHint} />
           ) : (
             <Table
-              label={words.environments.title}
+              label={words.nav.environments}
               rows={all.previews}
               keyOf={({ is }) => is.id}
               addressOf={({ is }) => to.environments(base, is.id)}
@@ -86,9 +84,9 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
 }
 
 const Production = ({ of: { id, name, settings }, isHere }: { of: Base; isHere: boolean }) => (
-  <p className="card card-item chips production-card">
+  <p className="card card-item chips mb-3">
     <Text in="strong">{name ?? id}</Text>
-    <span>{words.environments.production}</span>
+    <span>{words.nav.production}</span>
     {isHere && <Chip tone="info">{words.environments.thisOne}</Chip>}
     <span className="meta end">
       {settings.schema_changes === 'preview_only' ? words.environments.protected : words.environments.direct}
@@ -110,13 +108,13 @@ const Name = ({ of, isHere }: { of: Base; isHere: boolean }) => (
 
 type Props = { base: string; production: string; onClose: () => void }
 type Copy = keyof typeof words.environments.copies
+const COPIES = Object.entries(words.environments.copies) as [Copy, string][]
 
 /** Makes a preview: its name, and what it begins with. */
 function NewPreview({ base, production, onClose }: Props) {
   const [name, setName] = useState('')
   const [copy, setCopy] = useState<Copy>('config_and_sample')
   const write = useWrite<Base>(undefined)
-  const id = useId()
   const make = () =>
     write.send('POST', pathOf([production, 'preview']), { name, copy }, (made) => {
       say(words.environments.made(shortName(made.id)))
@@ -127,35 +125,18 @@ function NewPreview({ base, production, onClose }: Props) {
     <Dialog
       title={words.environments.make}
       onClose={onClose}
-      act={{
-        label: words.environments.act,
-        isReady: name !== '' && !write.isPending,
-        onSelect: make,
-        isForm: true,
-      }}
+      act={{ label: words.environments.act, isReady: name !== '', onSelect: make, write, isForm: true }}
     >
       <div className="form-grid">
-        <label htmlFor={`${id}-name`}>{words.environments.name}</label>
-        <input
-          id={`${id}-name`}
+        <TextField
+          label={words.environments.name}
+          hint={words.environments.nameHint}
           required
-          autoComplete="off"
           value={name}
-          aria-describedby={`${id}-hint`}
-          onChange={({ target }) => setName(target.value)}
+          onChange={setName}
         />
-        <p id={`${id}-hint`} className="meta second">
-          {words.environments.nameHint}
-        </p>
-        <label htmlFor={`${id}-copy`}>{words.environments.copy}</label>
-        <Select
-          id={`${id}-copy`}
-          options={Object.entries(words.environments.copies) as [Copy, string][]}
-          value={copy}
-          onChange={setCopy}
-        />
+        <ChoiceField label={words.environments.copy} options={COPIES} value={copy} onChange={setCopy} />
       </div>
-      {write.error && <Failure of={write.error} />}
     </Dialog>
   )
 }

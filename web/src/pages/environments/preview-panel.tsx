@@ -2,26 +2,23 @@
 import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { pathOf, useWrite } from '../../api/queries.ts'
+import { pathOf, useTypes, useWrite } from '../../api/queries.ts'
 import { Button } from '../../parts/button.tsx'
-import { CardItem } from '../../parts/card.tsx'
+import { CardItem, Facts, Panel } from '../../parts/card.tsx'
 import { DeletePlan } from '../../parts/delete-plan.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
-import { Facts, Panel } from '../../parts/panel.tsx'
-import { kindName, shortName } from '../../parts/proposal.ts'
+import { kindName, misfits, shortName } from '../../parts/proposal.ts'
 import { Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { type Preview, useProposal, useSeeds } from './load.ts'
-import { State } from './state.tsx'
 
-type Props = { base: string; production: string; of: Preview }
 const SHOWN = 12
 
-export function PreviewPanel({ base, production, of }: Props) {
+export function PreviewPanel({ base, production, of }: { base: string; production: string; of: Preview }) {
   const { is } = of
   const { id, change_set: set, description } = is
   const [isRemoving, setRemoving] = useState(false)
@@ -59,13 +56,13 @@ export function PreviewPanel({ base, production, of }: Props) {
       </p>
       {write.error && <Failure of={write.error} />}
       <Facts
-        of={[
-          [words.environments.heads.name, <code key="id">{id}</code>],
-          description !== null && ['', <Text key="about">{description}</Text>],
-          !!set && [words.environments.heads.by, <Text key="by">{set.created_by_name}</Text>],
-          [words.agents.made, <Time key="made" at={is.created_at} />],
-          [words.environments.heads.state, <State key="state" of={{ is, proposal }} />],
-        ]}
+        of={{
+          [words.environments.heads.name]: <code>{id}</code>,
+          '': description !== null && <Text>{description}</Text>,
+          [words.environments.heads.by]: set && <Text>{set.created_by_name}</Text>,
+          [words.agents.made]: <Time at={is.created_at} />,
+          [words.environments.heads.state]: <State of={{ is, proposal }} />,
+        }}
       />
       {edits.length > 0 && (
         <CardItem title={words.environments.changes}>
@@ -93,5 +90,22 @@ export function PreviewPanel({ base, production, of }: Props) {
         />
       )}
     </Panel>
+  )
+}
+
+/** What a preview differs in, and whether production can take it. */
+export function State({ of: { is, proposal } }: { of: Preview }) {
+  const types = useTypes(is.production_base ?? is.id).data ?? []
+  const { change_set: set } = is
+  const ended = words.environments.ended[set?.status ?? '']
+  if (ended !== undefined) return ended
+  const count = set ? set.counts.create + set.counts.update + set.counts.delete : proposal?.changes.length
+  if (count === undefined) return null
+  const trouble = proposal && misfits(proposal.breaks, proposal.conflicts.length, types)
+  return (
+    <>
+      {count === 0 ? words.environments.same : words.review.changes(count)}
+      {trouble !== undefined && <span className="changed-word"> · {trouble}</span>}
+    </>
   )
 }

@@ -4,29 +4,19 @@ import { to } from '../../addresses.ts'
 import { Failure as Refusal } from '../../api/failure.ts'
 import { pathOf, useRead, useWrite } from '../../api/queries.ts'
 import { request } from '../../api/send.ts'
-import type { Page, Token } from '../../api/shapes.ts'
+import type { FileVersion, Page, Token } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { CardItem } from '../../parts/card.tsx'
+import { CardItem, Panel } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Panel } from '../../parts/panel.tsx'
 import { useParameters } from '../../parts/search.ts'
 import { Text, visible } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { say } from '../../parts/toast.tsx'
 import { bytes, words } from '../../words.ts'
 import { nameOf } from './list.tsx'
-import {
-  type FileType,
-  filePath,
-  saveAs,
-  useContent,
-  useDiff,
-  useText,
-  useVersions,
-  type Version,
-} from './load.ts'
+import { type FileType, filePath, saveAs, useContent, useDiff, useText, useVersions } from './load.ts'
 
 type Props = { base: string; type: FileType; path: string; version: number | undefined }
 
@@ -49,7 +39,7 @@ export function FilePanel({ base, type, path, version }: Props) {
     setUnread(undefined)
     read.catch((error: unknown) => error instanceof Refusal && setUnread(error))
   }
-  const restore = async ({ version: old, content_type: kind }: Version) => {
+  const restore = async ({ version: old, content_type: kind }: FileVersion) => {
     const content = await (await request('GET', address(old))).blob()
     write.send('PUT', pathOf(filePath(base, type.id, path)), new Blob([content], { type: kind }), () => {
       say(words.files.restored(old))
@@ -88,7 +78,7 @@ export function FilePanel({ base, type, path, version }: Props) {
           <CardItem title={words.files.versions}>
             <ul className="plain-list" aria-label={words.files.versions}>
               {all.map((each) => (
-                <li key={each.version} className="file-version">
+                <li key={each.version} className="stack file-version">
                   <Button
                     className="quiet"
                     label={words.record.short(each.version)}
@@ -117,7 +107,7 @@ export function FilePanel({ base, type, path, version }: Props) {
           act={{
             label: words.files.removeAct,
             tone: 'danger',
-            isReady: !write.isPending,
+            write,
             onSelect: () =>
               write.send('DELETE', pathOf(filePath(base, type.id, path)), undefined, () => {
                 say(words.files.removed)
@@ -126,7 +116,6 @@ export function FilePanel({ base, type, path, version }: Props) {
           }}
         >
           <p>{words.files.removeAbout}</p>
-          {write.error && <Failure of={write.error} />}
         </Dialog>
       )}
     </Panel>
@@ -140,7 +129,7 @@ type ContentProps = {
   base: string
   type: string
   path: string
-  of: Version
+  of: FileVersion
   address: string
   onUnread: (of: Refusal) => void
 }
@@ -163,7 +152,7 @@ function Content({ base, type, path, of, address, onUnread }: ContentProps) {
         {text.data?.has_more && <p className="note">{words.files.firstLines}</p>}
       </div>
     )
-  if (image) return <img className="file-image" src={image} alt={nameOf(path)} />
+  if (image) return <img src={image} alt={nameOf(path)} />
   return IMAGE.test(of.content_type) ? null : <p className="card-item meta">{words.record.cannotShow}</p>
 }
 

@@ -3,7 +3,7 @@ import { useSearch } from 'wouter'
 import { changed, to } from '../../addresses.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Table } from '../../parts/table.tsx'
-import { cut, Text } from '../../parts/text.tsx'
+import { cut, Meta, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { bytes, words } from '../../words.ts'
 import type { Entry, File } from './load.ts'
@@ -20,7 +20,7 @@ export function List({ base, type, rows, selected }: Props) {
     isFolder(entry) ? null : cell(entry)
   return (
     <Table
-      label={words.files.title}
+      label={words.nav.files}
       rows={rows}
       keyOf={({ path }) => path}
       addressOf={(entry) =>
@@ -38,9 +38,7 @@ export function List({ base, type, rows, selected }: Props) {
               <span>
                 <Text>{isFolder(entry) || !entry._snippets ? nameOf(entry.path) : entry.path}</Text>
                 {!isFolder(entry) && entry._snippets?.[0] && (
-                  <Text in="p" className="meta">
-                    {cut(entry._snippets[0].text.replaceAll(/\s+/g, ' '), SNIPPET_CHARS).text}
-                  </Text>
+                  <Meta>{cut(entry._snippets[0].text.replaceAll(/\s+/g, ' '), SNIPPET_CHARS).text}</Meta>
                 )}
               </span>
             </span>

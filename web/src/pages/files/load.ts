@@ -1,32 +1,14 @@
 /** The files of a base: folders, versions, and what they hold. */
 import { useEffect, useState } from 'react'
 import { Failure } from '../../api/failure.ts'
-import { pathOf, usePagesOf, useRead } from '../../api/queries.ts'
+import { pathOf, usePages, useRead } from '../../api/queries.ts'
 import { request } from '../../api/send.ts'
-import type { Page } from '../../api/shapes.ts'
+import type { FileDiff, FileText, FileVersion, Lists, Page, File as StoredFile } from '../../api/shapes.ts'
 
-export type FileType = {
-  id: string
-  name: string | null
-  description: string | null
-  storage: { immutable: boolean; keep_versions: number | null }
-}
-export type File = {
-  kind?: 'file'
-  path: string
-  file_type: string
-  version: number
-  size: number
-  content_type: string
-  label: string | null
-  updated_at: string
-  _snippets?: { text: string; matches: string[] }[]
-}
+export type FileType = Lists['file-types']
+type Snippets = { _snippets?: { text: string }[] }
+export type File = StoredFile & Snippets & { kind?: 'file' }
 export type Entry = File | { kind: 'folder'; path: string }
-export type Version = Pick<File, 'version' | 'size' | 'content_type' | 'label'> & {
-  created_at: string
-  created_by: string | null
-}
 
 export const filePath = (base: string, type: string, path: string) => [
   base,
@@ -44,23 +26,20 @@ export function useEntries(base: string, type: string, prefix: string, search: s
     search === ''
       ? pathOf([base, 'files', type], { prefix, depth: 1, limit: 100 })
       : pathOf([base, 'files'], { search, file_type: type, prefix, snippets: true, limit: 100 })
-  return usePagesOf<Entry>(path)
+  return usePages<Entry>(path)
 }
 
 export const useVersions = (base: string, type: string, path: string) =>
-  useRead<Page<Version>>(pathOf(filePath(base, type, path), { history: 'true', limit: 100 }))
+  useRead<Page<FileVersion>>(pathOf(filePath(base, type, path), { history: 'true', limit: 100 }))
 
 export const useDiff = (base: string, type: string, path: string, from: number, to: number) =>
-  useRead<{ binary: boolean; diff: string | null }>(
-    pathOf(filePath(base, type, path), { diff: 'true', from, to }),
-  )
+  useRead<FileDiff>(pathOf(filePath(base, type, path), { diff: 'true', from, to }))
 
 const LINES = 400
 export const useText = (base: string, type: string, path: string, version: number, isText: boolean) =>
-  useRead<{ binary: boolean; text: string | null; has_more: boolean }>(
-    pathOf(filePath(base, type, path), { version, lines: `1-${LINES}` }),
-    { enabled: isText },
-  )
+  useRead<FileText>(pathOf(filePath(base, type, path), { version, lines: `1-${LINES}` }), {
+    enabled: isText,
+  })
 
 /** A content as an address of this tab, since a frame or an image sends no token. */
 export function useContent(

@@ -4,12 +4,13 @@ import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import { Button, More } from '../../parts/button.tsx'
+import { ListPage } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/segments.tsx'
+import { Segments } from '../../parts/select.tsx'
 import { cut, Text } from '../../parts/text.tsx'
 import { say } from '../../parts/toast.tsx'
 import { Bar } from '../../shell/shell.tsx'
@@ -49,9 +50,7 @@ const foldersOf = (prefix: string) => {
   return parts.map((name, at) => [name, `${parts.slice(0, at + 1).join('/')}/`] as const)
 }
 
-type Props = { base: string; types: readonly FileType[]; type: FileType }
-
-function Files({ base, types, type }: Props) {
+function Files({ base, types, type }: { base: string; types: readonly FileType[]; type: FileType }) {
   const [{ in: prefix = '', q = '', file, v }, change] = useParameters()
   const [typed, setTyped] = useState(q)
   const list = useEntries(base, type.id, prefix, q)
@@ -68,102 +67,101 @@ function Files({ base, types, type }: Props) {
   useEffect(() => setTyped(q), [q])
   const rows = list.data ?? []
   const trail = foldersOf(prefix)
+  const upTo = (name: string, address: string, isLast: boolean) =>
+    [name, isLast ? undefined : address] as const
   return (
-    <>
-      <Bar
-        trail={[
-          [words.nav.files, to.files(base)],
-          [type.name ?? type.id, trail.length > 0 ? to.files(base, type.id) : undefined],
-          ...trail.map(
-            ([name, place], at) =>
-              [name, at < trail.length - 1 ? to.files(base, type.id, { in: place }) : undefined] as const,
-          ),
-        ]}
-      >
+    <ListPage
+      nav={[
+        [words.nav.files, to.files(base)],
+        upTo(type.name, to.files(base, type.id), trail.length === 0),
+        ...trail.map(([name, place], at) =>
+          upTo(name, to.files(base, type.id, { in: place }), at === trail.length - 1),
+        ),
+      ]}
+      title={words.nav.files}
+      about={type.description ?? words.files.about}
+      bar={
         <Button
           className="quiet wide-only"
           icon="plug"
           label={words.files.mount}
           onClick={() => setMounting(true)}
         />
-      </Bar>
-      <main
-        className={`page ${file === undefined ? '' : 'with-panel'}`}
-        onDragOver={(event) => mayWrite && event.preventDefault()}
-        onDrop={(event) => {
+      }
+      isOpen={file !== undefined}
+      tools={
+        types.length > 1 && (
+          <Segments
+            label={words.files.types}
+            options={Object.fromEntries(types.map((each) => [each.id, each.name]))}
+            value={type.id}
+            onChange={(each) => navigate(to.files(base, each))}
+          />
+        )
+      }
+      onDragOver={(event) => mayWrite && event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault()
+        if (mayWrite) upload(event.dataTransfer.files)
+      }}
+      panel={
+        <>
+          {file !== undefined && (
+            <FilePanel key={file} base={base} type={type} path={file} version={Number(v) || undefined} />
+          )}
+          {isMounting && <Mount base={base} type={type.id} onClose={() => setMounting(false)} />}
+        </>
+      }
+    >
+      <form
+        className="chips mb-3 files-tools"
+        onSubmit={(event) => {
           event.preventDefault()
-          if (mayWrite) upload(event.dataTransfer.files)
+          change({ q: typed.trim() })
         }}
       >
-        <div className="panel-list">
-          <div className="page-head">
-            <div>
-              <h1>{words.files.title}</h1>
-              <p className="meta">{type.description ?? words.files.about}</p>
-            </div>
-            {types.length > 1 && (
-              <Segments
-                label={words.files.types}
-                options={Object.fromEntries(types.map((each) => [each.id, each.name ?? each.id]))}
-                value={type.id}
-                onChange={(each) => navigate(to.files(base, each))}
-              />
-            )}
-          </div>
-          <form
-            className="chips files-tools"
-            onSubmit={(event) => {
-              event.preventDefault()
-              change({ q: typed.trim() })
-            }}
-          >
+        <input
+          type="search"
+          data-key="/"
+          aria-label={words.files.search}
+          placeholder={words.files.search}
+          value={typed}
+          onChange={({ target }) => {
+            setTyped(target.value)
+            if (target.value === '') change({ q: '' })
+          }}
+        />
+        {mayWrite && (
+          <>
             <input
-              type="search"
-              data-key="/"
-              aria-label={words.files.search}
-              placeholder={words.files.search}
-              value={typed}
-              onChange={({ target }) => {
-                setTyped(target.value)
-                if (target.value === '') change({ q: '' })
-              }}
+              ref={picker}
+              type="file"
+              multiple
+              hidden
+              aria-label={words.files.upload}
+              onChange={({ target }) => upload(target.files ?? [])}
             />
-            {mayWrite && (
-              <>
-                <input
-                  ref={picker}
-                  type="file"
-                  multiple
-                  hidden
-                  aria-label={words.files.upload}
-                  onChange={({ target }) => upload(target.files ?? [])}
-                />
-                <Button
-                  icon="plus"
-                  label={words.files.upload}
-                  disabled={write.isPending}
-                  onClick={() => picker.current?.click()}
-                />
-              </>
-            )}
-          </form>
-          {write.error && <Failure of={write.error} />}
-          {pendingOf(list, 5) ??
-            (rows.length === 0 ? (
-              <Empty title={q === '' ? words.files.none : words.files.noMatch}>
-                {q !== '' && <Button label={words.records.removeSearch} onClick={() => change({ q: '' })} />}
-              </Empty>
-            ) : (
-              <List base={base} type={type.id} rows={rows} selected={file} />
-            ))}
-          <More of={list} label={words.files.more} />
-        </div>
-        {file !== undefined && (
-          <FilePanel key={file} base={base} type={type} path={file} version={Number(v) || undefined} />
+            <Button
+              className="still"
+              icon="plus"
+              label={words.files.upload}
+              disabled={write.isPending}
+              onClick={() => picker.current?.click()}
+            />
+          </>
         )}
-      </main>
-      {isMounting && <Mount base={base} type={type.id} onClose={() => setMounting(false)} />}
-    </>
+      </form>
+      {write.error && <Failure of={write.error} />}
+      {pendingOf(list, 5) ??
+        (rows.length === 0 ? (
+          <Empty title={q === '' ? words.files.none : words.files.noMatch}>
+            {q !== '' && <Button label={words.records.removeSearch} onClick={() => change({ q: '' })} />}
+          </Empty>
+        ) : (
+          <List base={base} type={type.id} rows={rows} selected={file} />
+        ))}
+      <More of={list} label={words.files.more} />
+    </ListPage>
   )
 }
 

@@ -1,18 +1,17 @@
+import { Card, ListPage } from '../../parts/card.tsx'
 import './operate.css'
 import type { PageProps } from '../../addresses.ts'
 import { useRead } from '../../api/queries.ts'
-import { Card } from '../../parts/card.tsx'
+import type { Diagnostics } from '../../api/shapes.ts'
 import { Chart } from '../../parts/chart.tsx'
 import { Failure, pendingOf } from '../../parts/failure.tsx'
-import { ListPage } from '../../parts/list-page.tsx'
 import { Table } from '../../parts/table.tsx'
-import { Chip, fieldName, Text, type Tone, whole } from '../../parts/text.tsx'
+import { Chip, fieldName, Meta, Text, type Tone, whole } from '../../parts/text.tsx'
 import { shortTime, span } from '../../parts/time.tsx'
 import { bytes, words } from '../../words.ts'
 import { latest, minutes, type Read, sum, useMetrics } from './metrics.ts'
 
-type Status = 'ok' | 'warning' | 'error'
-type Diagnostics = { status: Status; checks: { name: string; status: Status; message: string }[] }
+type Status = Diagnostics['status']
 const TONES: Readonly<Record<Status, Tone>> = { ok: 'added', warning: 'changed', error: 'removed' }
 
 export default function Page(_: PageProps) {
@@ -25,7 +24,7 @@ export default function Page(_: PageProps) {
   return (
     <ListPage
       nav={words.nav.operate}
-      title={text.title}
+      title={words.nav.operate}
       about={text.about}
       tools={checks.data && <Chip tone={TONES[checks.data.status]}>{text.states[checks.data.status]}</Chip>}
     >
@@ -34,7 +33,7 @@ export default function Page(_: PageProps) {
         <>
           {metrics.error && <Failure of={metrics.error} />}
           {now && <Numbers reads={reads} now={now} />}
-          <div className="columns">
+          <div className="stack gap-6 columns">
             <Table
               label={text.checks}
               // What needs a look stands first.
@@ -46,9 +45,7 @@ export default function Page(_: PageProps) {
                   ({ name, message }) => (
                     <>
                       {text.names[name] ?? fieldName(name)}
-                      <Text in="p" className="meta">
-                        {message}
-                      </Text>
+                      <Meta>{message}</Meta>
                     </>
                   ),
                 ],
@@ -88,12 +85,12 @@ function Numbers({ reads, now }: { reads: readonly Read[]; now: Read }) {
     [span(now.at - of('process_start_time_seconds') * 1000), text.up],
   ]
   return (
-    <section className="operate-numbers" aria-label={text.numbers}>
-      <dl className="numbers-box">
+    <section className="stack gap-3 operate-numbers" aria-label={text.numbers}>
+      <dl className="box sunken numbers-box">
         {tiles.map(([value, name]) => (
           <div key={name}>
             <dd>{value}</dd>
-            <dt>{name}</dt>
+            <dt className="small">{name}</dt>
           </div>
         ))}
       </dl>

@@ -60,13 +60,14 @@ export function Edit({ place, row, type, onEnd }: Props) {
       ) : (
         write.error && <Refused of={write.error} />
       )}
-      <footer className="form-foot">
-        <button type="button" onClick={onEnd}>
-          {words.cancel} <kbd className="wide-only">Esc</kbd>
-        </button>
-        <button type="submit" className="primary" disabled={count === 0 || write.isPending}>
-          {count === 0 ? words.record.nothingToSave : words.record.save(count, began.version + 1)}
-        </button>
+      <footer className="row gap-3 over form-foot">
+        <Button label={words.cancel} kbd="Esc" onClick={onEnd} />
+        <Button
+          type="submit"
+          className="primary"
+          label={count === 0 ? words.record.nothingToSave : words.record.save(count, began.version + 1)}
+          disabled={count === 0 || write.isPending}
+        />
       </footer>
     </form>
   )

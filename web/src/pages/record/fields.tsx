@@ -1,14 +1,17 @@
-/** The fields in the order of the type, each with who set it and in which version. */
+/** The fields in the order of the type, each with who set it and in which version; or what two versions differ in. */
 import { useState } from 'react'
+import { Link } from 'wouter'
+import { changed as searchChanged } from '../../addresses.ts'
 import type { Change, RecordType, Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { Empty } from '../../parts/failure.tsx'
+import { ChangesInTable, differences } from '../../parts/diff.tsx'
+import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { type Field, fieldsOf, titleField, valueAt } from '../../parts/record-types.ts'
 import { fieldName, Text } from '../../parts/text.tsx'
 import { LongValue } from '../../parts/value.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { type Blame, blameOf, VERSIONS } from './load.ts'
+import { type Blame, blameOf, type Place, useVersion, VERSIONS } from './load.ts'
 
 /** A record may have thousands of properties. */
 const MOST = 200
@@ -26,14 +29,14 @@ export function Fields({ row, type, changes }: Props) {
     <>
       <dl className="fields">
         {fields.map((field) => (
-          <div key={field.name}>
+          <div key={field.name} className="stack gap-3 ruled">
             <dt title={field.schema.description}>
               <Text>{fieldName(field.path)}</Text>
             </dt>
             <dd>
               <LongValue value={valueAt(row, field)} isState={field.isState} format={field.schema.format} />
             </dd>
-            <dd className="blame">
+            <dd className="blame still">
               <SetBy of={blame(field.name)} oldest={oldest} />
             </dd>
           </div>
@@ -68,5 +71,31 @@ function SetBy({ of, oldest }: { of: Blame | undefined; oldest: number | undefin
       <Shape name={name} kind={kind} />
       <span className="note">{of.isCreation ? words.record.atCreation : `v${of.change.version}`}</span>
     </span>
+  )
+}
+
+const WHOLE = 4000
+
+export function Comparison({ place, one, other }: { place: Place; one: number; other: number }) {
+  const [first, last] = [Math.min(one, other), Math.max(one, other)]
+  const before = useVersion(place, first)
+  const after = useVersion(place, last)
+  const pending = pendingOf(before, 6) ?? pendingOf(after, 6)
+  const changes = differences(before.data?.data ?? {}, after.data?.data ?? {})
+  return (
+    <section aria-label={words.record.compared(first, last)}>
+      <header className="amber chips spread past">
+        <h2>{words.record.compared(first, last)}</h2>
+        <Link href={location.pathname + searchChanged(location.search, { vs: undefined })}>
+          {words.record.end}
+        </Link>
+      </header>
+      {pending ??
+        (changes.length === 0 ? (
+          <p className="note">{words.record.same}</p>
+        ) : (
+          <ChangesInTable changes={changes} most={WHOLE} />
+        ))}
+    </section>
   )
 }

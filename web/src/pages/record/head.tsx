@@ -51,6 +51,7 @@ export function Head({ place, row, type, changes, related }: Props) {
           <span className="meta">
             <Text>{fieldName(owner.relationship.rel_type)}</Text>{' '}
             <TextLink
+              className="ink"
               href={to.record(place.base, owner.record.record_type, owner.record.id)}
               text={titleOf(owner.record, ownerType)}
             />
@@ -75,7 +76,7 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
   const mayRelease = useMay(base, claim.record_type, isMine ? 'write' : 'manage')
   return (
     <>
-      <section className="chips claimed" aria-label={`${name} ${words.record.worksOn}`}>
+      <section className="chips box sunken claimed" aria-label={`${name} ${words.record.worksOn}`}>
         <Shape name={name} kind={claim.holder?.kind} />
         <span>
           {isMine ? (
@@ -91,7 +92,7 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
           {words.record.attempt(claim.attempts)}
         </span>
         <Button
-          className="quiet"
+          className="quiet end ink"
           label={words.record.release}
           title={mayRelease ? words.record.releaseHint : words.mayNotRelease}
           disabled={write.isPending || !mayRelease}

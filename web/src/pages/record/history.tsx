@@ -38,9 +38,9 @@ export function History({ place, history, fired, shown, last, onShow }: Props) {
   const mayWrite = useMay(place.base, place.type, 'write')
   const changes = history.data?.data ?? []
   return (
-    <aside className="history" aria-label={words.record.history}>
+    <aside className="history sunken" aria-label={words.record.history}>
       <header className="row">
-        <h2>{words.record.history}</h2>
+        <h2 className="grow">{words.record.history}</h2>
         {changes.length > 1 && (
           <Menu
             label={words.record.compare}
@@ -114,11 +114,11 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onOpen, onBefore }: 
         <FiredEntry key={each.id} of={each} />
       ))}
       <li
-        className={`entry ${isFirst ? 'first' : ''} ${isShown ? 'shown' : ''}`}
+        className={`stack entry ${isFirst ? 'first' : ''} ${isShown ? 'shown' : ''}`}
         aria-label={words.record.version(version)}
       >
-        <Shape name={actor.name} kind={actor.kind} />
-        <div className="line entry-head">
+        <Shape {...actor} />
+        <div className="line">
           <Text in="strong">{actor.name}</Text>
           {operation !== 'update' && <span>{words.record.operations[operation]}</span>}
           {call?.tool && <Text className="tool">{call.tool}</Text>}
@@ -139,7 +139,7 @@ function Entry({ change, fired, isFirst, isShown, mayWrite, onOpen, onBefore }: 
             onClick={() => setWhole(true)}
           />
         )}
-        <div className="entry-acts">
+        <div className="chips entry-acts">
           <Button
             className="quiet"
             icon="undo"
@@ -166,11 +166,11 @@ function FiredEntry({ of: fired }: { of: Delivery }) {
   const isBad = status === 'failed' || status === 'dead'
   const state = [words.record.deliveries[status], isBad ? answer : undefined].filter(Boolean).join(', ')
   return (
-    <li className="entry fired">
+    <li className="stack entry fired">
       <span className="shape program" aria-hidden="true">
         <Icon name={isBad ? 'warning' : 'out'} />
       </span>
-      <div className="line entry-head" title={error ?? undefined}>
+      <div className="line" title={error ?? undefined}>
         <span className="meta">{kindName(of.kind)}</span>
         <Text>{of.name ?? of.id}</Text>
         <Chip tone={isBad ? 'removed' : status === 'succeeded' ? 'added' : 'quiet'}>{state}</Chip>

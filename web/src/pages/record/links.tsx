@@ -4,6 +4,7 @@ import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { Section } from '../../parts/card.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { TextLink } from '../../parts/link.tsx'
 import { fieldsOf, nameOf, stateField, titleField, titleOf, valueAt } from '../../parts/record-types.ts'
@@ -34,11 +35,8 @@ export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAl
   if (isAll && waiting.length + rest.length === 0) return <Empty title={words.record.noLinks} />
   if (rest.length === 0) return null
   return (
-    <section className="section" aria-label={words.record.tabs.links}>
-      <h2>
-        {words.record.tabs.links} <span className="note">{rest.length}</span>
-      </h2>
-      <ul className="tiles">
+    <Section title={words.record.tabs.links} count={rest.length}>
+      <ul className="stack full tiles">
         {(isAll ? rest : rest.slice(0, FEW)).map((each) => (
           <LinkedRecord key={each.of.relationship.id} base={props.place.base} {...each} />
         ))}
@@ -46,7 +44,7 @@ export function Links({ isAll, onAll, ...props }: Props & { isAll: boolean; onAl
       {!isAll && rest.length > FEW && (
         <Button className="quiet" label={words.record.all(rest.length)} onClick={onAll} />
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -60,13 +58,8 @@ function stateIn({ record }: Related, type: RecordType | undefined): string | un
 
 type LinkedRecordProps = Linked & { base: string; children?: ReactNode }
 
-export function LinkedRecord({
-  base,
-  of: { relationship, record },
-  type,
-  state,
-  children,
-}: LinkedRecordProps) {
+export function LinkedRecord({ base, of, type, state, children }: LinkedRecordProps) {
+  const { relationship, record } = of
   const title = titleOf(record, type)
   const own = type && titleField(type)
   const prose =
@@ -80,13 +73,13 @@ export function LinkedRecord({
     )
   const text = prose && valueAt(record, prose)
   return (
-    <li>
+    <li className="stack gap-1 box">
       <Text className="note">{`${fieldName(relationship.rel_type)} · ${nameOf(type, record.record_type).toLowerCase()}`}</Text>
       <span>
         <TextLink href={to.record(base, record.record_type, record.id)} text={title} />{' '}
         {state !== undefined && <Chip tone={toneOf(state)}>{state}</Chip>}
       </span>
-      {typeof text === 'string' && text !== title && <Text className="prose">{cut(text, 160).text}</Text>}
+      {typeof text === 'string' && text !== title && <Text className="faint">{cut(text, 160).text}</Text>}
       {children}
     </li>
   )

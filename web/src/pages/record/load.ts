@@ -1,15 +1,21 @@
 /** What the page of a record reads. */
 import { pathOf, useRead } from '../../api/queries.ts'
-import type { Base, Change, Claim, Delivery, Page, Row } from '../../api/shapes.ts'
+import type {
+  Attachment,
+  Base,
+  Change,
+  Claim,
+  Delivery,
+  Related as Found,
+  Page,
+  Row,
+} from '../../api/shapes.ts'
 
 export type Place = { base: string; type: string; id: string }
 
-export type File = { id: string; filename: string; content_type: string; size: number; created_at: string }
+export type File = Attachment & { size: number }
 export type Shown = Row & { claim?: Claim | null; _expanded?: { attachments?: File[] } }
-export type Related = {
-  relationship: { id: string; rel_type: string; source_id: string; source_record_type: string }
-  record: Row
-}
+export type Related = Omit<Found, 'record'> & { record: Row }
 
 /** Versions that the page folds: blame of fields goes back so far, the rest is in the pages behind. */
 export const VERSIONS = 100

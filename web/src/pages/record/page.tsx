@@ -4,7 +4,7 @@ import { type PageProps, to } from '../../addresses.ts'
 import { pathOf, useType } from '../../api/queries.ts'
 import type { Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
+import { CopyAs, curlOf } from '../../parts/copied.tsx'
 import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { Menu } from '../../parts/menu.tsx'
@@ -15,10 +15,9 @@ import { LongValue } from '../../parts/value.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
-import { Comparison } from './comparison.tsx'
 import { Edit } from './edit.tsx'
-import { Fields } from './fields.tsx'
-import { Files } from './files.tsx'
+import { Comparison, Fields } from './fields.tsx'
+import { Files, Viewer } from './files.tsx'
 import { Head } from './head.tsx'
 import { History } from './history.tsx'
 import { Links } from './links.tsx'
@@ -33,7 +32,6 @@ import {
   useVersion,
 } from './load.ts'
 import { TABS, Tabs } from './tabs.tsx'
-import { Viewer } from './viewer.tsx'
 import { Waiting } from './waiting.tsx'
 import './record.css'
 
@@ -96,15 +94,14 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
         )}
         {row && <CopyAs texts={copiesOf(place, row)} />}
         {!isEditing && !isPast && now.data && (
-          <button
-            type="button"
+          <Button
             data-key="e"
+            label={words.record.edit}
+            kbd="e"
             onClick={edit}
             disabled={!mayWrite}
             title={mayWrite ? undefined : words.mayNotWrite}
-          >
-            {words.record.edit} <kbd className="wide-only">e</kbd>
-          </button>
+          />
         )}
       </Bar>
       <div className="record">
@@ -127,7 +124,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                 related={related.data?.data ?? []}
               />
               {isPast && (
-                <p className="amber chips past">
+                <p className="amber chips spread past">
                   {words.record.past(version)}
                   <Button label={words.record.toNow} onClick={() => show(last)} />
                 </p>
@@ -154,7 +151,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                       files: now.data?._expanded?.attachments?.length,
                     }}
                   />
-                  <div role="tabpanel" aria-label={words.record.tabs[tab]} className="tab-panel">
+                  <div role="tabpanel" aria-label={words.record.tabs[tab]} className="stack gap-6 tab-panel">
                     {tab === 'fields' && (
                       <Fields row={row} type={recordType} changes={history.data?.data ?? []} />
                     )}
@@ -182,7 +179,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
           )}
         </main>
         {isReading || last === 0 ? (
-          <div className="history" />
+          <div className="history sunken" />
         ) : search['file'] ? (
           <Viewer place={place} name={search['file']} onClose={() => change({ file: undefined })} />
         ) : (

@@ -19,7 +19,7 @@ export function Tabs({ tab, onTab, counts }: TabsProps) {
     <div
       role="tablist"
       aria-label={words.nav.records}
-      className="tabs"
+      className="row gap-4 ruled tabs"
       onKeyDown={({ key, currentTarget }) => {
         if (key !== 'ArrowRight' && key !== 'ArrowLeft') return
         move(key === 'ArrowRight' ? 1 : -1)
@@ -33,6 +33,7 @@ export function Tabs({ tab, onTab, counts }: TabsProps) {
             key={each}
             type="button"
             role="tab"
+            className="bare faint"
             aria-selected={each === tab}
             tabIndex={each === tab ? 0 : -1}
             onClick={() => onTab(each)}

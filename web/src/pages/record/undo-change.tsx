@@ -5,7 +5,7 @@ import type { Change } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { pendingOf } from '../../parts/failure.tsx'
 import { Text } from '../../parts/text.tsx'
 import { sayDone } from '../../parts/toast.tsx'
 import { askUndo } from '../../parts/undo/asked.ts'
@@ -43,11 +43,7 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
           }}
         />
       }
-      act={{
-        label: words.record.undoDo,
-        isReady: plan.data !== undefined && !write.isPending,
-        onSelect: undo,
-      }}
+      act={{ label: words.record.undoDo, isReady: plan.isSuccess, onSelect: undo, write }}
     >
       {isOvertaken && plan.error ? (
         <div className="amber">
@@ -63,7 +59,6 @@ export function UndoChange({ place: { base }, change, onClose }: Props) {
         ) : (
           <Plan of={change} then={plan.data} />
         ))}
-      {write.error && <Failure of={write.error} />}
     </Dialog>
   )
 }

@@ -1,5 +1,4 @@
 /** What waits for a person: change-sets that change the record, and linked records in such a state. */
-
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
@@ -7,6 +6,7 @@ import { pathOf, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
 import type { ChangeSet, Edit, Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { Section } from '../../parts/card.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
@@ -41,11 +41,8 @@ export function Waiting({ place, related }: Props) {
   const count = waiting.length + sets.length
   if (count === 0) return null
   return (
-    <section className="section" aria-label={words.record.waiting}>
-      <h2>
-        {words.record.waiting} <span className="note">{count}</span>
-      </h2>
-      <ul className="tiles">
+    <Section title={words.record.waiting} count={count}>
+      <ul className="stack full tiles">
         {sets.map(
           ({ id, change_set: set }) => set && <Proposed key={id} from={id} {...{ place, related, set }} />,
         )}
@@ -55,7 +52,7 @@ export function Waiting({ place, related }: Props) {
           </LinkedRecord>
         ))}
       </ul>
-    </section>
+    </Section>
   )
 }
 
@@ -78,7 +75,7 @@ function Decide({ base, of: { record }, type, state }: Linked & { base: string }
   return (
     <>
       <Menu
-        className=""
+        className="to-start"
         label={words.record.decide}
         items={ends.map((value) => ({
           label: <Text>{String(value)}</Text>,
@@ -107,7 +104,7 @@ function Proposed({ place, related, from, set }: ProposedProps) {
   const asked = set.status === 'submitted' && { request: {} }
   const rights = useRights(base, { from, set, by: { name: set.created_by_name }, ...asked }, edits)
   return (
-    <li>
+    <li className="stack gap-1 box">
       <span className="note">
         <Text>{set.created_by_name}</Text> {words.record.proposes}
       </span>

@@ -115,29 +115,21 @@ function widthOf({ name, values = [], isState, isNumber, schema }: Field): numbe
 }
 
 const Title = ({ row, type }: { row: Row; type: RecordType }) => (
-  <span className="title">
+  <span className="medium">
     <Text>{titleOf(row, type)}</Text>
     {row.status === 'cancelled' && <Chip tone="removed">{words.record.cancelled}</Chip>}
   </span>
 )
 
 function Cell({ field, value }: { field: Field; value: Json | undefined }) {
-  if (value === undefined || value === null)
-    return isPerson(field) ? (
-      <span className="empty-word">{words.nobody}</span>
-    ) : (
-      <span className="hidden">{words.empty}</span>
-    )
+  if (value === undefined || value === null) {
+    const nobody = isPerson(field)
+    return <span className={nobody ? 'empty-word' : 'hidden'}>{nobody ? words.nobody : words.empty}</span>
+  }
   if (field.isState && typeof value === 'string') {
     const tone = toneOf(value)
-    return tone === 'quiet' &&
-      field.values &&
-      field.values.length > 0 &&
-      !/^(state|status|stage)$/i.test(field.name) ? (
-      <Text>{value}</Text>
-    ) : (
-      <Chip tone={tone}>{cut(value, 40).text}</Chip>
-    )
+    const isPlain = tone === 'quiet' && !/^(state|status|stage)$/i.test(field.name)
+    return isPlain ? <Text>{value}</Text> : <Chip tone={tone}>{cut(value, 40).text}</Chip>
   }
   return <Value value={value} format={field.schema.format} most={120} />
 }

@@ -79,7 +79,7 @@ function Adding({ field, onAdd, onCancel }: AddingProps) {
   }
   return (
     <form
-      className="adding"
+      className="chips box adding"
       aria-label={words.records.filter}
       onSubmit={submit}
       onKeyDown={({ key }) => key === 'Escape' && onCancel()}

@@ -28,50 +28,27 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
       setStamp(Date.now())
       say(words.records.restored(titleOf(row, type)))
     })
+  const restoring = (row: Deleted) => (
+    <Button
+      {...(isNarrow ? { icon: 'undo' } : { label: words.records.restore })}
+      disabled={write.isPending || !mayWrite || back.includes(row.id)}
+      title={mayWrite ? undefined : words.mayNotWrite}
+      aria-label={`${words.records.restore}: ${titleOf(row, type)}`}
+      onClick={() => restore(row)}
+    />
+  )
+  const heads = words.records
+  const title = (row: Deleted) => <Text className="medium two-lines">{titleOf(row, type)}</Text>
+  const by = (row: Deleted) => <Who {...row.deleted_by} />
+  const at = (row: Deleted) => <Time at={row.deleted_at} />
+  const until = ({ expires_at: end }: Deleted) => (end === null ? heads.forever : <Time at={end} />)
+  const act = <span className="hidden">{heads.restore}</span>
   const columns: Column<Deleted>[] = [
-    {
-      name: 'title',
-      head: words.records.record,
-      width: isNarrow ? 5.5 : 22,
-      cell: (row) => <Text className="title">{titleOf(row, type)}</Text>,
-    },
-    {
-      name: 'by',
-      head: words.records.deletedBy,
-      width: isNarrow ? 6 : 14,
-      cell: ({ deleted_by: { name, kind } }) => <Who name={name} kind={kind} />,
-    },
-    {
-      name: 'at',
-      head: words.records.deletedAt,
-      width: isNarrow ? 3.75 : 8,
-      cell: (row) => <Time at={row.deleted_at} />,
-    },
-    ...(isNarrow
-      ? []
-      : [
-          {
-            name: 'until',
-            head: words.records.until,
-            width: 10,
-            cell: (row: Deleted) =>
-              row.expires_at === null ? words.records.forever : <Time at={row.expires_at} />,
-          },
-        ]),
-    {
-      name: 'select',
-      head: <span className="hidden">{words.records.restore}</span>,
-      width: isNarrow ? 6 : 8,
-      cell: (row) => (
-        <Button
-          label={words.records.restore}
-          disabled={write.isPending || !mayWrite || back.includes(row.id)}
-          title={mayWrite ? undefined : words.mayNotWrite}
-          aria-label={`${words.records.restore}: ${titleOf(row, type)}`}
-          onClick={() => restore(row)}
-        />
-      ),
-    },
+    { name: 'title', head: heads.record, width: isNarrow ? 8.5 : 22, cell: title },
+    { name: 'by', head: heads.deletedBy, width: isNarrow ? 6 : 14, cell: by },
+    { name: 'at', head: heads.deletedAt, width: isNarrow ? 3.75 : 8, cell: at },
+    ...(isNarrow ? [] : [{ name: 'until', head: heads.until, width: 10, cell: until }]),
+    { name: 'select', head: act, width: isNarrow ? 3 : 8, cell: restoring },
   ]
   if (list.error) return <Failure of={list.error} onRetry={() => void list.refetch()} />
   if (!list.isPending && list.total === 0)
@@ -88,7 +65,9 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
         onOpen={() => undefined}
         onSight={list.onSight}
       />
-      <footer className="records-foot">{counted(list.total, [type], type.id, 'record')}</footer>
+      <footer className="line meta over records-foot">
+        {counted(list.total, [type], type.id, 'record')}
+      </footer>
     </>
   )
 }

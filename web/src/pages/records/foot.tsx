@@ -32,7 +32,7 @@ export function Foot({ foot, all, plural, sums, total, onShown, hint }: FootProp
       : [words.records.sum(fieldName(path), whole.format(Number(value)))]
   })
   return (
-    <footer className="records-foot">
+    <footer className="line meta over records-foot">
       <span>
         {foot.count > 0 ? words.records.range(first + 1, last + 1, foot.count) : 0} {plural}
         {all !== undefined && all !== foot.count && `, ${words.records.inAll(all)}`}

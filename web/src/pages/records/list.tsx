@@ -48,17 +48,8 @@ export const useLinks = (base: string, type: string): RelationshipType[] => {
   )
 }
 
-export function RecordList({
-  base,
-  type,
-  asked,
-  search,
-  stamp,
-  onAgain,
-  onRead,
-  onChange,
-  onConditions,
-}: Props) {
+export function RecordList(props: Props) {
+  const { base, type, asked, search, stamp, onAgain, onRead, onChange, onConditions } = props
   const isNarrow = useNarrow()
   const links = useLinks(base, type.id)
   const names = shownColumns(type, links, search['cols'], isNarrow).join(',')
@@ -117,7 +108,7 @@ export function RecordList({
     <Authors value={authors}>
       {changed > 0 && (
         <Button
-          className="changed-since"
+          className="full changed-since"
           label={words.records.changedSince(counted(changed, [type], type.id, 'record'))}
           onClick={onAgain}
         />

@@ -8,10 +8,10 @@ import {
 } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { Failure } from '../../api/failure.ts'
-import { pathOf, useAsk, useRead } from '../../api/queries.ts'
+import { asking, pathOf, useAsk, useRead } from '../../api/queries.ts'
 import { send } from '../../api/send.ts'
 import type { Kind } from '../../api/session.ts'
-import type { Deleted, Json, Page, Profile, Row } from '../../api/shapes.ts'
+import type { Deleted, Json, Page, RecordTypeProfile, Row } from '../../api/shapes.ts'
 
 export type ListBody = { filter?: unknown; sort?: string; as_of?: string; expand?: string[] }
 export type Linked = Row & {
@@ -174,7 +174,7 @@ export function useFoot(
 }
 
 export const useProfile = (base: string, type: string) =>
-  useRead<Profile>(pathOf([base, 'record-types', type, 'profile']), { keep: true })
+  useRead<RecordTypeProfile>(pathOf([base, 'record-types', type, 'profile']), { keep: true })
 
 export type Group = { count: number } & Record<string, Json>
 /** How many records have each value of a field. */
@@ -198,6 +198,11 @@ const AUTHORS = `SELECT DISTINCT ON (id) id, actor_name, actor_kind FROM changes
 WHERE kind = 'record' AND record_type = :type AND id = ANY (ARRAY(SELECT jsonb_array_elements_text(CAST(:ids AS jsonb))))
 ORDER BY id, seq DESC`
 
+const askedOf = (type: string, page: readonly Row[]) => ({
+  query: AUTHORS,
+  params: { type, ids: page.map(({ id }) => id) },
+})
+
 const authorsOf = (pages: UseQueryResult<Page<Author>>[]): ReadonlyMap<string, Author> =>
   new Map(pages.flatMap(({ data }) => data?.data ?? []).map((author) => [author.id, author]))
 
@@ -212,14 +217,8 @@ export function useAuthors(
     queries: pages
       .filter((page) => page !== undefined)
       .map((page) => ({
+        ...asking<Page<Author>>(pathOf([base, 'sql']), askedOf(type, page)),
         queryKey: [{ authors: base }, type, page.map(({ id, version }) => `${id} ${version}`)],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          send<Page<Author>>(
-            'POST',
-            pathOf([base, 'sql']),
-            { query: AUTHORS, params: { type, ids: page.map(({ id }) => id) } },
-            { signal },
-          ),
         enabled: page.length > 0,
         retry: false,
         ...FIXED,

@@ -5,26 +5,23 @@ import { type PageProps, type Search, to } from '../../addresses.ts'
 import { pathOf, useType, useTypes, useWrite } from '../../api/queries.ts'
 import type { Data, RecordType, Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs, curlOf } from '../../parts/copy-as.tsx'
+import { CopyAs, curlOf } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { pendingOf } from '../../parts/failure.tsx'
 import { Form, useFaults } from '../../parts/form.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { nameOf, pluralOf, searchFor, searchOf } from '../../parts/record-types.ts'
 import { useParameters } from '../../parts/search.ts'
 import { cut } from '../../parts/text.tsx'
-import { NotFound } from '../../shell/not-found.tsx'
+import { NotFound } from '../../shell/guard.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
-import { AsOf } from './as-of.tsx'
-import { ChartPanel } from './chart-panel.tsx'
 import { Conditions } from './conditions.tsx'
 import { DeletedList } from './deleted.tsx'
-import { Facets } from './facets.tsx'
+import { ChartPanel, Facets } from './facets.tsx'
 import { type Condition, filterOf, parseFilter, printFilter, viewsOf } from './filter.ts'
 import { RecordList } from './list.tsx'
-import { QuickSearch } from './quick-search.tsx'
-import { Tools } from './tools.tsx'
+import { AsOf, QuickSearch, Tools } from './tools.tsx'
 import { Views } from './views.tsx'
 import './records.css'
 
@@ -65,7 +62,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
   const again = () => setStamp(Date.now())
   const plural = pluralOf(type)
   return (
-    <div className="records">
+    <div className="column records">
       <Bar trail={[[words.nav.records], [plural]]}>
         {!isDeleted && <AsOf at={asked.asOf} onChange={(asOf) => change({ as_of: asOf })} />}
         {!isDeleted && <CopyAs texts={copiesOf(base, type.id, asked)} />}
@@ -77,7 +74,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
           onClick={() => setNew(true)}
         />
       </Bar>
-      <main className="records-main" aria-label={plural}>
+      <main className="column grow records-main" aria-label={plural}>
         <div className="chips records-head">
           <Views type={type} base={base} search={search} onChange={change} />
           {!isDeleted && (
@@ -91,7 +88,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
           <DeletedList base={base} type={type} />
         ) : (
           <>
-            <div className="facets-row">
+            <div className="row gap-3 facets-row">
               <Facets
                 base={base}
                 type={type}
@@ -160,12 +157,7 @@ function NewRecord({ base, type, onClose }: { base: string; type: RecordType; on
     <Dialog
       title={words.records.make(name)}
       onClose={onClose}
-      act={{
-        label: words.records.create(name),
-        isReady: isTouched && !write.isPending,
-        onSelect: create,
-        isForm: true,
-      }}
+      act={{ label: words.records.create(name), isReady: isTouched, onSelect: create, write, isForm: true }}
     >
       <Form
         type={type}
@@ -173,7 +165,6 @@ function NewRecord({ base, type, onClose }: { base: string; type: RecordType; on
         onChange={setTyped}
         faults={write.error ? write.error.details : shown}
       />
-      {write.error && <Failure of={write.error} />}
     </Dialog>
   )
 }

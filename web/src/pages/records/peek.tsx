@@ -2,9 +2,9 @@
 import { to } from '../../addresses.ts'
 import type { RecordType, Row } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { Facts } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { LinkButton } from '../../parts/link.tsx'
-import { Facts } from '../../parts/panel.tsx'
 import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
 import { fieldName, Text } from '../../parts/text.tsx'
 import { Value } from '../../parts/value.tsx'
@@ -26,12 +26,9 @@ export const Peek = ({ base, type, row, onClose }: Props) => (
     <Facts
       of={fieldsOf(type).map((field) => {
         const value = valueAt(row, field)
-        return (
-          value !== undefined && [
-            fieldName(field.path),
-            <Value key={field.name} value={value} isState={field.isState} format={field.schema.format} />,
-          ]
-        )
+        const { name, path, isState, schema } = field
+        const shown = <Value key={name} value={value} isState={isState} format={schema.format} />
+        return [fieldName(path), value !== undefined && shown] as const
       })}
     />
   </Dialog>

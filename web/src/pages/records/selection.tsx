@@ -4,17 +4,15 @@ import { useBase } from '../../api/queries.ts'
 import type { Json, RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Failure } from '../../parts/failure.tsx'
+import { ChoiceField } from '../../parts/fields.tsx'
 import { Labelled } from '../../parts/form.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { fieldsOf, own, stateField, titleOf } from '../../parts/record-types.ts'
-import { Select } from '../../parts/select.tsx'
 import { fieldName, Text } from '../../parts/text.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { words } from '../../words.ts'
-import { type ActProps, countOf, operationOn, useBatch } from './batch.ts'
+import { type ActProps, countOf, operationOn, UndoSince, useBatch } from './batch.tsx'
 import type { Linked } from './load.ts'
-import { UndoSince } from './undo-since.tsx'
 
 type Props = {
   base: string
@@ -41,9 +39,7 @@ export function Selection({ base, type, rows, onClear, onDone }: Props) {
       <Button label={words.records.setField} {...of('set')} />
       <Button icon="undo" label={words.records.undoSince} {...of('undo')} />
       <Button label={words.delete} {...of('delete')} />
-      <button type="button" className="quiet" onClick={onClear}>
-        {words.records.clear} <kbd className="wide-only">esc</kbd>
-      </button>
+      <Button className="quiet" label={words.records.clear} kbd="esc" onClick={onClear} />
       {Act && (
         <Act
           base={base}
@@ -66,7 +62,7 @@ const NAMED = 6
 /** Deletes the selected records, with the names of the first ones before it does. */
 function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
   const days = useBase(base).data?.settings.trash_days
-  const batch = useBatch(
+  const act = useBatch(
     base,
     rows.map((row) => operationOn(row, { type: 'delete_record' })),
     words.records.deletedDone(countOf(type, rows.length)),
@@ -76,7 +72,7 @@ function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
     <Dialog
       title={words.records.deleteTitle(countOf(type, rows.length))}
       onClose={onClose}
-      act={{ ...batch.act(words.records.deleteDo(countOf(type, rows.length))), tone: 'danger' }}
+      act={{ ...act(words.records.deleteDo(countOf(type, rows.length))), tone: 'danger' }}
     >
       <ul>
         {rows.slice(0, NAMED).map((row) => (
@@ -87,7 +83,6 @@ function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
         {rows.length > NAMED && <li className="note">{words.andMore(rows.length - NAMED)}</li>}
       </ul>
       {days !== undefined && <p className="note">{words.records.comesBack(days)}</p>}
-      {batch.error && <Failure of={batch.error} />}
     </Dialog>
   )
 }
@@ -101,7 +96,7 @@ function SetField({ base, type, rows, onClose, onDone }: ActProps) {
   const concerned = rows.filter(({ data }) => JSON.stringify(own(data, name)) !== JSON.stringify(value))
   const isRequired = type.json_schema.required?.includes(name) === true
   const isAsked = value !== undefined || !isRequired
-  const batch = useBatch(
+  const act = useBatch(
     base,
     isAsked
       ? concerned.map((row) => operationOn(row, { type: 'patch_record', data: { [name]: value ?? null } }))
@@ -113,12 +108,11 @@ function SetField({ base, type, rows, onClose, onDone }: ActProps) {
     <Dialog
       title={words.records.setTitle(countOf(type, rows.length))}
       onClose={onClose}
-      act={batch.act(words.records.change(countOf(type, concerned.length)))}
+      act={act(words.records.change(countOf(type, concerned.length)))}
     >
       <div className="labelled">
-        <label htmlFor="field">{words.records.field}</label>
-        <Select
-          id="field"
+        <ChoiceField
+          label={words.records.field}
           options={fields.map((each) => [each.name, fieldName(each.path)])}
           value={name}
           onChange={(next) => {
@@ -138,7 +132,6 @@ function SetField({ base, type, rows, onClose, onDone }: ActProps) {
         />
       )}
       {value === undefined && !isRequired && <p className="note">{words.records.empties}</p>}
-      {batch.error && <Failure of={batch.error} />}
     </Dialog>
   )
 }

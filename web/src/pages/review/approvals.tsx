@@ -1,5 +1,4 @@
 /** Where a change-set stands, whose approvals it has, who may decide, and the way to open again what has ended. */
-
 import { pathOf, useRead, useWrite } from '../../api/queries.ts'
 import { useSession } from '../../api/session.ts'
 import type { Base, ChangeSet, Page, Token } from '../../api/shapes.ts'
@@ -64,7 +63,7 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
     <Card title={words.review.whoMay}>
       <ul>
         {tokens.slice(0, MOST).map(({ id, name, kind }) => (
-          <li key={id} className="card-item row decider">
+          <li key={id} className="card-item row spread">
             <Who name={name} kind={kind} />
             <span className="meta">
               {[...(id === mine?.id ? [words.review.you] : []), words.grants.permissions[needed]].join(', ')}
@@ -72,8 +71,8 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
           </li>
         ))}
         {proposer && !isListed && (
-          <li className="card-item row decider">
-            <Who name={proposer.name} kind={proposer.kind} />
+          <li className="card-item row spread">
+            <Who {...proposer} />
             <span className="meta">{words.review.mayPropose}</span>
           </li>
         )}

@@ -11,7 +11,7 @@ import { TextLink } from '../../parts/link.tsx'
 import { keyOf, kindName } from '../../parts/proposal.ts'
 import { counted, titleOf } from '../../parts/record-types.ts'
 import { sidesOf, typeOf } from '../../parts/schema.ts'
-import { fieldName, Text } from '../../parts/text.tsx'
+import { fieldName, Meta, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type Choices, editOf, placeOf } from './choices.tsx'
 import { FixButtons } from './fix-buttons.tsx'
@@ -41,7 +41,7 @@ export function Breaks({ wanted, ...props }: Props & { wanted: Migration | null 
       {plan.conflicts
         .filter(({ path }) => path === undefined)
         .map(({ kind, id, production, preview }) => (
-          <section key={`${kind}/${id}`} className="amber section review-break">
+          <section key={`${kind}/${id}`} className="amber section mb-4 review-break">
             <h2 className="row">
               <Icon name="warning" />
               <span>
@@ -59,7 +59,7 @@ export function Breaks({ wanted, ...props }: Props & { wanted: Migration | null 
       {Object.entries(migration).map(([type, steps]) => (
         <section key={type} className="card row review-chosen">
           <Icon name="review" />
-          <p>
+          <p className="grow">
             {steps.map((step) => (
               <span key={JSON.stringify(step)}>
                 <Text>
@@ -103,7 +103,7 @@ function Obstacle({ of, base, plan, types, migration, onChoose, choices }: Props
   const change = editOf(plan, of)
   const add = (steps: readonly MigrationStep[]) => onChoose(type, [...(migration[type] ?? []), ...steps])
   return (
-    <section className="amber section review-break">
+    <section className="amber section mb-4 review-break">
       <h2 className="row">
         <Icon name="warning" />
         <Text>
@@ -111,7 +111,7 @@ function Obstacle({ of, base, plan, types, migration, onChoose, choices }: Props
             ? words.review.wouldNotFit(
                 `${counted(of.count ?? 0, types, type, 'record')} ${words.review.ofProduction}`,
               )
-            : `${change?.title ? `${change.title}: ` : ''}${of.message}`}
+            : `${change?.title ? `${change.title}: ` : ''}${words.review.inTheWay[of.code] ?? of.message}`}
         </Text>
       </h2>
       {fixes.map((fix) => (
@@ -124,22 +124,14 @@ function Obstacle({ of, base, plan, types, migration, onChoose, choices }: Props
           </Text>
         ))}
       {isOfRecords && <Samples base={base} type={type} of={of} types={types} />}
-      {!isOfRecords && of.hint !== undefined && (
-        <Text in="p" className="meta">
-          {of.hint}
-        </Text>
-      )}
+      {!isOfRecords && of.hint !== undefined && <Meta>{of.hint}</Meta>}
       <p className="chips">
         {mayDecide && fixes.map((fix) => <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />)}
         {change && choices && (
-          <button type="button" onClick={() => choices.onLeave(keyOf(change))}>
-            {words.review.leaveOut}
-          </button>
+          <Button label={words.review.leaveOut} onClick={() => choices.onLeave(keyOf(change))} />
         )}
         {change && choices && of.code === 'cascade_grew' && (
-          <button type="button" onClick={() => choices.onTake(placeOf(change), 'preview')}>
-            {words.review.deleteToo}
-          </button>
+          <Button label={words.review.deleteToo} onClick={() => choices.onTake(placeOf(change), 'preview')} />
         )}
         {isOfRecords && (
           <Link className="button quiet" href={to.records(base, type, shown(fixes, of))}>
@@ -182,17 +174,13 @@ function Samples({ base, type, of, types }: Pick<Props, 'base' | 'types'> & { ty
     { filter: { field: 'id', op: 'in', value: ids } },
     { enabled: ids.length > 0 },
   ).data?.data
+  const definition = types.find((each) => each.id === type)
   const more = (of.count ?? ids.length) - ids.length
   return (
     <p className="chips review-samples">
       {ids.map((id) => {
         const row = rows?.find((each) => each.id === id)
-        const title = row
-          ? titleOf(
-              row,
-              types.find((each) => each.id === type),
-            )
-          : id
+        const title = row ? titleOf(row, definition) : id
         return <TextLink key={id} href={to.record(base, type, id)} text={title} />
       })}
       {more > 0 && <span>{words.andMore(more)}</span>}

@@ -74,7 +74,7 @@ export function partOf(
 
 /** Whether a change goes along, or stays where it was proposed. */
 export const Along = ({ of, choices }: { of: Edit; choices: Choices }) => (
-  <label className="row end review-along">
+  <label className="row end still">
     <input
       type="checkbox"
       checked={!choices.left.has(keyOf(of))}

@@ -1,5 +1,5 @@
 /** The box that decides, and who else may. It holds words of the page only. */
-import { useEffect, useId, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
@@ -39,7 +39,6 @@ export function Decision(props: Props) {
   const [secrets, setSecrets] = useState<Secret[]>()
   const write = useWrite<Done>(base)
   const verdict = useVerdict(of)
-  const name = useId()
   const { request, set } = item
   const isClosed = set !== undefined && set.closed_at !== null
   const isPending = write.isPending || verdict.write.isPending
@@ -101,25 +100,20 @@ export function Decision(props: Props) {
   return (
     <aside className="rail" aria-label={words.review.decision}>
       <Card title={words.review.decision}>
-        <div className="card-item decision">
+        <div className="card-item gap-3 decision">
           {set && <Approvals set={set} said={said} />}
           {isClosed && <Reopen of={of} set={set} mayOpen={rights.mayOpen} />}
           {!mayPromote && !isJudged && !isClosed && (
             <p className="meta">{rights.isOwn ? words.review.ownProposal : mayNot}</p>
           )}
           {!isClosed && ((mayPromote && request) || rights.maySay) && (
-            <>
-              <label htmlFor={name} className="hidden">
-                {words.review.note}
-              </label>
-              <textarea
-                id={name}
-                placeholder={words.review.note}
-                maxLength={2000}
-                value={note}
-                onChange={({ target }) => setNote(target.value)}
-              />
-            </>
+            <textarea
+              aria-label={words.review.note}
+              placeholder={words.review.note}
+              maxLength={2000}
+              value={note}
+              onChange={({ target }) => setNote(target.value)}
+            />
           )}
           {mayPromote && (
             <>

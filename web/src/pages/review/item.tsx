@@ -1,4 +1,5 @@
 import { Button } from '../../parts/button.tsx'
+import { Programs, ResourceChange } from './resource-change.tsx'
 import './review.css'
 import { useCallback, useState } from 'react'
 import { Link, useSearch } from 'wouter'
@@ -6,7 +7,6 @@ import { navigate } from 'wouter/use-browser-location'
 import { type PageProps, parse, to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import { Empty, Failure, pendingOf, Skeleton } from '../../parts/failure.tsx'
-import { Icon } from '../../parts/icon.tsx'
 import { isAbout, isOfRecords, keyOf, shortName } from '../../parts/proposal.ts'
 import type { Sending } from '../../parts/review/on-record.tsx'
 import { Opinions, useSaid } from '../../parts/review/opinion.tsx'
@@ -32,9 +32,7 @@ import {
   useUntitled,
 } from './load.ts'
 import { useMoved } from './moved.ts'
-import { Programs } from './programs.tsx'
 import { RecordChange } from './record-change.tsx'
-import { ResourceChange } from './resource-change.tsx'
 import { titleOf } from './title.ts'
 
 export default function ItemPage({ place: { base, id = '' } }: PageProps) {
@@ -58,9 +56,13 @@ export default function ItemPage({ place: { base, id = '' } }: PageProps) {
         {beside.length > 1 && (
           <>
             <span className="meta wide-only">{words.review.place(at + 1, beside.length)}</span>
-            <button type="button" className="quiet" onClick={() => go(next)}>
-              <Icon name="down" /> {words.review.next} <kbd className="wide-only">j</kbd>
-            </button>
+            <Button
+              className="quiet"
+              icon="down"
+              label={words.review.next}
+              kbd="j"
+              onClick={() => go(next)}
+            />
           </>
         )}
       </Bar>
@@ -112,7 +114,7 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
   if (proposal.isLoading) return <Skeleton lines={8} />
   return (
     <>
-      <div className="review-head">
+      <div className="stack gap-1 mb-4 review-head">
         <Text in="h1">{title}</Text>
         <p className="chips">
           <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
@@ -133,10 +135,10 @@ function Review({ base, item, next }: { base: string; item: Item; next: Item | u
           </span>
         </p>
       </div>
-      <div className="columns review-columns">
+      <div className="stack gap-6 columns review-columns">
         <div>
           {item.request && (item.request.note || item.request.title !== title) && (
-            <blockquote className="card card-item">
+            <blockquote className="card card-item mb-4">
               {item.request.title !== title && <Text in="strong">{item.request.title}</Text>}
               {item.request.note && <Text>{item.request.note}</Text>}
             </blockquote>

@@ -1,13 +1,14 @@
 /** What waits for a decision: requests for review, and previews that differ from production. */
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { Failure } from '../../api/failure.ts'
-import { pathOf, useAsk, useRead } from '../../api/queries.ts'
+import { asking, pathOf, reading, useAsk, useRead } from '../../api/queries.ts'
 import { send } from '../../api/send.ts'
-import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, Row } from '../../api/shapes.ts'
+import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, ReviewRequest, Row } from '../../api/shapes.ts'
 import { isSmall, type Proposal, proposalOf, recordOf, sizeOf } from '../../parts/proposal.ts'
 
-export type { Edit, Promotion, Secret } from '../../api/shapes.ts'
-export type { Break, Conflict, Proposal, Sample } from '../../parts/proposal.ts'
+export type { Detail as Break, Sample } from '../../api/failure.ts'
+export type { Edit, Promotion, ReviewRequest as Request, Secret } from '../../api/shapes.ts'
+export type { Conflict, Proposal } from '../../parts/proposal.ts'
 
 export type MigrationStep = {
   op: 'cast' | 'default' | 'drop' | 'rename' | 'replace'
@@ -19,38 +20,16 @@ export type MigrationStep = {
 }
 /** Steps that repair records, by record type. */
 export type Migration = Readonly<Record<string, readonly MigrationStep[]>>
-export type Request = {
-  id: string
-  kind: string
-  by: Actor | null
-  at: string
-  title: string
-  summary?: string | null
-  /** The preview of a promotion. */
-  from?: string | null
-  breaks?: unknown
-  /** What was asked for besides the preview. */
-  migration?: Migration | null
-  may_decide?: boolean
-  state?: string
-  note?: string | null
-  decision?: {
-    decision: 'accept' | 'decline' | 'send_back'
-    note: string | null
-    by: Actor
-    at: string
-  } | null
-}
 /** One thing to decide. `from` is the preview that it would promote, `request` who asked for the decision. */
 export type Item = {
   id: string
   from?: string
-  request?: Request
+  request?: ReviewRequest
   set?: ChangeSet
   by: Actor | null
   at: string | null
   /** The last request of the preview, where a person sent it back or declined it and nothing was written since. */
-  refused?: Request
+  refused?: ReviewRequest
 }
 
 /** Whom an item waits for: a person, its author, or nobody any more. */
@@ -66,8 +45,12 @@ export const placeOf = ({ set, refused }: Item): 'waiting' | 'back' | 'ended' =>
         : 'ended'
 
 export function useItems(base: string) {
-  const requests = useRead<Page<Request>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
-  const decided = useRead<Page<Request>>(pathOf([base, 'review-requests'], { state: 'decided', limit: 100 }))
+  const requests = useRead<Page<ReviewRequest>>(
+    pathOf([base, 'review-requests'], { state: 'open', limit: 100 }),
+  )
+  const decided = useRead<Page<ReviewRequest>>(
+    pathOf([base, 'review-requests'], { state: 'decided', limit: 100 }),
+  )
   const previews = useRead<Page<Base>>(pathOf([base, 'previews'], { limit: 1000 }))
   // Paused tokens have a list of their own.
   const asked = requests.data?.data.filter(({ kind }) => kind !== 'pause') ?? []
@@ -80,10 +63,10 @@ export function useItems(base: string) {
     ({ id, change_set: set }) => !named.has(id) && (!set || sizeOf(set) > 0),
   )
   const latest = useQueries({
-    queries: quiet.map(({ id, change_set: set }) => {
-      const path = pathOf([id, 'changes'], { group: 'request', limit: 1 })
-      return { queryKey: [path], queryFn: () => send<Page<Group>>('GET', path), enabled: !set }
-    }),
+    queries: quiet.map(({ id, change_set: set }) => ({
+      ...reading<Page<Group>>(pathOf([id, 'changes'], { group: 'request', limit: 1 })),
+      enabled: !set,
+    })),
   })
   const items: Item[] = [
     ...asked.map(
@@ -196,7 +179,7 @@ export function useUntitled(base: string, edits: readonly Edit[]): ReadonlyMap<s
       return Array.from({ length: Math.ceil(names.length / AT_A_TIME) }, (_, page) => {
         const value = names.slice(page * AT_A_TIME, (page + 1) * AT_A_TIME).map(([, id]) => id)
         const body = { filter: { field: 'id', op: 'in', value }, limit: AT_A_TIME }
-        return { queryKey: [path, body], queryFn: () => send<Page<Row>>('POST', path, body) }
+        return asking<Page<Row>>(path, body)
       })
     }),
   })

@@ -1,17 +1,17 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
-import { pathOf, usePagesOf, useTypes } from '../../api/queries.ts'
+import { pathOf, usePages, useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Button, More } from '../../parts/button.tsx'
+import { ListPage } from '../../parts/card.tsx'
 import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { LinkButton } from '../../parts/link.tsx'
-import { ListPage } from '../../parts/list-page.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
 import { Promotions } from '../../parts/promotions.tsx'
 import { misfits, shortName, sizeOf } from '../../parts/proposal.ts'
 import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/segments.tsx'
+import { Segments } from '../../parts/select.tsx'
 import { Chip, Text } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Shape, Who } from '../../parts/who.tsx'
@@ -36,7 +36,7 @@ export default function Page({ place: { base } }: PageProps) {
   return (
     <ListPage
       nav={words.nav.review}
-      title={words.review.title}
+      title={words.nav.review}
       about={words.review.about}
       tools={
         <Segments
@@ -80,10 +80,10 @@ type RowProps = { base: string; item: Item; proposal: Proposal | undefined; type
 function Waiting({ base, item, proposal, types }: RowProps) {
   const trouble = proposal && misfits(proposal.breaks, proposal.conflicts.length, types)
   return (
-    <li className="card-item review-row">
+    <li className="card-item gap-3 review-row">
       <Shape name={item.by?.name ?? '?'} kind={item.by?.kind} />
       <div>
-        <Link href={to.review(base, item.id)}>
+        <Link className="ink" href={to.review(base, item.id)}>
           <Text in="strong">{titleOf(item, proposal, types)}</Text>
         </Link>
         <p className="meta">
@@ -120,7 +120,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
 
 /** What people decided, newest first. */
 function Decided({ base }: { base: string }) {
-  const decided = usePagesOf<Request>(pathOf([base, 'review-requests'], { state: 'decided', limit: 50 }))
+  const decided = usePages<Request>(pathOf([base, 'review-requests'], { state: 'decided', limit: 50 }))
   const all = decided.data ?? []
   return (
     <>
@@ -149,7 +149,7 @@ const Verdict = ({ of: { decision } }: { of: Request }) =>
   decision && (
     <>
       <p className="chips meta">
-        <Who name={decision.by.name} kind={decision.by.kind} />
+        <Who {...decision.by} />
         {words.review.decisions[decision.decision]} · <Time at={decision.at} />
       </p>
       {decision.note !== null && <Text in="q">{decision.note}</Text>}

@@ -82,7 +82,7 @@ function Choice({ conflict, choices }: { conflict: Conflict; choices: Choices })
   const valueIn = (steps: Conflict['production']): Json | undefined =>
     steps.find((step) => field !== undefined && step.path === `/${field.replaceAll('.', '/')}`)?.value
   return (
-    <fieldset className="amber review-conflict">
+    <fieldset className="amber stack gap-1 review-conflict">
       <legend>
         {field === undefined
           ? (words.review.conflicts[code ?? ''] ?? words.review.bothSides)
@@ -91,7 +91,7 @@ function Choice({ conflict, choices }: { conflict: Conflict; choices: Choices })
       {(['preview', 'production'] as const).map((side) => {
         const value = valueIn(conflict[side])
         return (
-          <label key={side} className="row">
+          <label key={side} className="row ink">
             <input
               type="radio"
               name={name}

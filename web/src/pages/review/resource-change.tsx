@@ -1,15 +1,16 @@
 /** One resource that a promotion would change: a record type field by field in words, the others by their settings. */
 import type { ReactNode } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
-import type { Page, RecordType } from '../../api/shapes.ts'
+import type { Endpoint, Page, RecordType } from '../../api/shapes.ts'
+import { Card } from '../../parts/card.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
-import { kindName } from '../../parts/proposal.ts'
+import { kindName, shortName } from '../../parts/proposal.ts'
 import { fieldRows, otherSteps, sidesOf } from '../../parts/schema.ts'
 import { SchemaChange } from '../../parts/schema-change.tsx'
 import { Chip, EDITED, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
-import type { Edit } from './load.ts'
+import type { Edit, Proposal } from './load.ts'
 import { nameOfEdit } from './title.ts'
 
 type Props = { base: string; edit: Edit; types: readonly RecordType[]; children?: ReactNode }
@@ -55,4 +56,30 @@ function Deleted({ base, type }: { base: string; type: string }) {
   const total = useRead<Page<unknown>>(pathOf([base, 'records', type], { limit: 1, include_total: true }))
     .data?.meta.total
   return total ? <p className="card-item changed-word">{words.review.goWithIt(total)}</p> : null
+}
+
+export function Programs({ base, plan }: { base: string; plan: Proposal }) {
+  const changed = new Set(
+    plan.changes.filter(({ kind, op }) => kind === 'record_type' && op !== 'create').map(({ id }) => id),
+  )
+  const endpoints = useRead<Page<Endpoint>>(pathOf([base, 'endpoints'], { limit: 100 })).data?.data ?? []
+  const users = endpoints.filter(({ tools }) => tools.some(({ record_type: type }) => changed.has(type)))
+  const warnings = plan.meta?.warnings ?? []
+  if (users.length + warnings.length === 0) return null
+  return (
+    <Card icon="ask" title={words.review.programs}>
+      {users.map(({ id, name }) => (
+        <p key={id} className="card-item">
+          <span>
+            {words.review.endpoint} <Text in="strong">{name ?? shortName(id)}</Text> {words.review.usesIt}
+          </span>
+        </p>
+      ))}
+      {warnings.map((warning) => (
+        <p key={warning} className="card-item">
+          <Text>{warning}</Text>
+        </p>
+      ))}
+    </Card>
+  )
 }

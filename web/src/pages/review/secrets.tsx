@@ -2,7 +2,7 @@
 import { Copied } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { kindName } from '../../parts/proposal.ts'
-import { Text } from '../../parts/text.tsx'
+import { Meta } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { Secret } from './load.ts'
 
@@ -11,7 +11,7 @@ export const Secrets = ({ of, onClose }: { of: readonly Secret[]; onClose: () =>
     <p>{words.review.secretsHint}</p>
     {of.map(({ kind, id, secret }) => (
       <div key={`${kind}/${id}`}>
-        <Text in="p" className="meta">{`${kindName(kind)} ${id}`}</Text>
+        <Meta>{`${kindName(kind)} ${id}`}</Meta>
         <Copied label={`${kindName(kind)} ${id}`} text={secret ?? ''} />
       </div>
     ))}

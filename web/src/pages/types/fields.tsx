@@ -3,7 +3,7 @@ import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { CardItem } from '../../parts/card.tsx'
 import { termOf } from '../../parts/record-types.ts'
-import { Chip, fieldName, Text } from '../../parts/text.tsx'
+import { Chip, fieldName, Meta, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 
 const MOST = 12
@@ -26,7 +26,7 @@ export function Fields({ type: { json_schema: schema, indexes }, onEdit }: Props
       {fields.length === 0 && <p className="meta">{words.types.noFields}</p>}
       <dl className="type-fields">
         {fields.map(([name, field]) => (
-          <div key={name}>
+          <div key={name} className="stack py-1">
             <Text in="dt">{fieldName(name)}</Text>
             <dd>
               <span className="items">
@@ -48,11 +48,7 @@ export function Fields({ type: { json_schema: schema, indexes }, onEdit }: Props
                   .filter(Boolean)
                   .join(' · ')}
               </span>
-              {field.description !== undefined && (
-                <Text in="p" className="meta">
-                  {field.description}
-                </Text>
-              )}
+              {field.description !== undefined && <Meta>{field.description}</Meta>}
             </dd>
             {onEdit && (
               <dd>

@@ -21,7 +21,7 @@ type Props = {
   act: string
   /** Undefined while nothing is changed. */
   body: object | undefined
-  isDanger?: boolean
+  tone?: 'danger' | undefined
   foot?: ReactNode
   onDone?: (type: RecordType) => void
   onClose: () => void
@@ -29,12 +29,12 @@ type Props = {
 }
 
 export function TypeChange(props: Props) {
-  const { base, id, type, title, act, body, isDanger, foot, onDone, onClose, children } = props
+  const { base, id, type, title, act, body, tone, foot, onDone, onClose, children } = props
   const method = type ? 'PATCH' : 'PUT'
   const path = pathOf([base, 'record-types', id])
   const trial = useTrial<Tried>(method, path, body)
   const write = useWrite<RecordType>(base)
-  const isReady = trial.isOfNow && trial.answer !== undefined && !write.isPending
+  const isReady = trial.isOfNow && trial.answer !== undefined
   const done = (made: RecordType) => {
     say(words.types.done(made.version))
     onClose()
@@ -47,17 +47,10 @@ export function TypeChange(props: Props) {
       title={<Text>{title}</Text>}
       onClose={onClose}
       foot={foot}
-      act={{
-        label: <Text>{act}</Text>,
-        isReady,
-        onSelect,
-        isForm: true,
-        ...(isDanger && { tone: 'danger' }),
-      }}
+      act={{ label: <Text>{act}</Text>, isReady, onSelect, write, isForm: true, tone }}
     >
       {children}
       <div role="status">{body !== undefined && <Consequences base={base} type={type?.id} of={trial} />}</div>
-      {write.error && <Failure of={write.error} />}
     </Dialog>
   )
 }

@@ -6,13 +6,12 @@ import { to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
 import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { CardItem } from '../../parts/card.tsx'
+import { CardItem, Facts, Panel } from '../../parts/card.tsx'
 import { DeletePlan } from '../../parts/delete-plan.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
-import { Facts, Panel } from '../../parts/panel.tsx'
 import { kindName } from '../../parts/proposal.ts'
 import { nameOf, pluralOf, titleField } from '../../parts/record-types.ts'
 import { SchemaChange } from '../../parts/schema-change.tsx'
@@ -20,8 +19,7 @@ import { fieldName, Text, whole } from '../../parts/text.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import { EditField } from './edit-field.tsx'
-import { EditType } from './edit-type.tsx'
+import { EditField, EditType } from './edit.tsx'
 import { Fields } from './fields.tsx'
 import { AUTOMATIC, FEW, type LinkType, useConfig, usersOf, useStory } from './load.ts'
 
@@ -48,18 +46,17 @@ export function TypePanel({ base, type, count, isProtected }: Props) {
         )}
       </p>
       <Facts
-        of={[
-          type.description !== null && [words.types.heads.about, <Text key="about">{type.description}</Text>],
-          [words.types.id, <code key="id">{type.id}</code>],
-          count !== undefined && [words.types.heads.records, whole.format(count)],
-          title !== undefined && [words.types.named, <Text key="title">{fieldName(title)}</Text>],
-          [
-            words.types.heads.changed,
-            <span key="at">
+        of={{
+          [words.types.heads.about]: type.description !== null && <Text>{type.description}</Text>,
+          [words.types.id]: <code>{type.id}</code>,
+          [words.types.heads.records]: count !== undefined && whole.format(count),
+          [words.types.named]: title !== undefined && <Text>{fieldName(title)}</Text>,
+          [words.types.heads.changed]: (
+            <>
               {words.record.version(type.version)}, <Time at={type.updated_at} as="ago" />
-            </span>,
-          ],
-        ]}
+            </>
+          ),
+        }}
       />
       <Fields type={type} onEdit={mayEdit ? (field) => setEdited({ field }) : undefined} />
       <Around base={base} type={type} />
@@ -151,11 +148,11 @@ function Versions({ base, type }: { base: string; type: string }) {
   return (
     <CardItem title={words.record.history}>
       {pendingOf(story, 3)}
-      <ul className="plain-list type-versions">
+      <ul className="plain-list">
         {story.data?.map(({ version, operation, at, actor, request_id: request, rows, others }) => (
-          <li key={version}>
+          <li key={version} className="stack gap-1 py-1">
             <p className="chips">
-              <Who name={actor.name} kind={actor.kind} />
+              <Who {...actor} />
               <Link href={to.request(base, request)} aria-label={words.types.request(version)}>
                 {words.record.short(version)}
               </Link>

@@ -1,5 +1,5 @@
 /** What was said about one record, and a word of one's own on it or on one of its fields. */
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import { words } from '../../words.ts'
 import { Button } from '../button.tsx'
@@ -46,12 +46,13 @@ type Props = {
   children?: ReactNode
 }
 
+const VERDICTS = ['approve', 'request_changes', 'comment'] as const
+
 export function OnRecord({ of, resources, fields, said, label, children }: Props) {
   const [isOpen, setOpen] = useState(false)
   const [field, setField] = useState('')
   const [text, setText] = useState('')
   const { send, write } = useVerdict(of)
-  const name = useId()
   const about =
     field === '' ? resources : resources.slice(0, 1).map((first) => ({ ...first, fields: [field] }))
   const done = () => {
@@ -82,11 +83,8 @@ export function OnRecord({ of, resources, fields, said, label, children }: Props
               onChange={setField}
             />
           )}
-          <label htmlFor={name} className="hidden">
-            {words.review.word}
-          </label>
           <textarea
-            id={name}
+            aria-label={words.review.word}
             // biome-ignore lint/a11y/noAutofocus: it was asked for by the button that it replaces
             autoFocus
             placeholder={words.review.word}
@@ -95,25 +93,14 @@ export function OnRecord({ of, resources, fields, said, label, children }: Props
             onChange={({ target }) => setText(target.value)}
           />
           <p className="chips">
-            {of.mayReview && (
-              <>
-                <Button
-                  label={words.review.verdicts.approve}
-                  disabled={!isIdle}
-                  onClick={() => send('approve', text, about, done)}
-                />
-                <Button
-                  label={words.review.verdicts.request_changes}
-                  disabled={!isIdle || text.trim() === ''}
-                  onClick={() => send('request_changes', text, about, done)}
-                />
-              </>
-            )}
-            <Button
-              label={words.review.verdicts.comment}
-              disabled={!isIdle || text.trim() === ''}
-              onClick={() => send('comment', text, about, done)}
-            />
+            {(of.mayReview ? VERDICTS : (['comment'] as const)).map((each) => (
+              <Button
+                key={each}
+                label={words.review.verdicts[each]}
+                disabled={!isIdle || (each !== 'approve' && text.trim() === '')}
+                onClick={() => send(each, text, about, done)}
+              />
+            ))}
             <Button className="quiet" label={words.cancel} onClick={done} />
           </p>
           <Refused

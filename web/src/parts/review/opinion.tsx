@@ -1,6 +1,6 @@
 /** What reviewers said about a change-set. What was said before its last change is quiet. */
 import { pathOf, useRead } from '../../api/queries.ts'
-import type { Actor, Page } from '../../api/shapes.ts'
+import type { ChangeSetReview, Page } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
 import { Card } from '../card.tsx'
 import type { Named } from '../proposal.ts'
@@ -8,16 +8,10 @@ import { Chip, fieldName, Text, type Tone } from '../text.tsx'
 import { Time } from '../time.tsx'
 import { Who } from '../who.tsx'
 
-export type Verdict = 'comment' | 'approve' | 'request_changes' | 'reject'
+export type Verdict = ChangeSetReview['verdict']
 /** About all of it, or about some of its changes. */
-export type Said = {
-  id: string
-  verdict: Verdict
-  is_stale: boolean
+export type Said = Omit<ChangeSetReview, 'resources'> & {
   resources: (Named & { fields?: string[] })[] | null
-  text: string | null
-  by: Actor
-  at: string
 }
 
 /** Newest first. */
@@ -37,7 +31,7 @@ export function Opinion({ of: { by, verdict, at, text, resources, is_stale: isSt
   return (
     <div className="card-item review-opinion">
       <p className="chips">
-        <Who name={by.name} kind={by.kind} />
+        <Who {...by} />
         <Chip tone={isOld ? 'quiet' : TONES[verdict]}>{words.review.verdictsGiven[verdict]}</Chip>
         <span className="meta">
           {fields.length > 0 && <Text>{`${fields.map(fieldName).join(', ')} · `}</Text>}

@@ -1,16 +1,17 @@
 /** The undo: its plan first, in numbers and fields, then one button that says how much it takes back. */
 import { useId, useState } from 'react'
-import { pathOf, useAsk, useTypes, useWrite } from '../../api/queries.ts'
+import { pathOf, useAsk, useChangers, useTypes, useWrite } from '../../api/queries.ts'
 import { newKey } from '../../api/send.ts'
-import type { UndoPlan } from '../../api/undo-shapes.ts'
+import type { UndoPlan } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
 import { Dialog } from '../dialog.tsx'
 import { Empty, Failure, pendingOf } from '../failure.tsx'
 import { counted } from '../record-types.ts'
+import { Text } from '../text.tsx'
 import { sayDone } from '../toast.tsx'
 import type { Undo } from './asked.ts'
-import { Fields, Left, Numbers, Sent } from './plan.tsx'
-import { isOther } from './summary.ts'
+import { Fields, Left, Numbers, Sent, SHOWN } from './plan.tsx'
+import { isOther, laterOf } from './summary.ts'
 
 /** A plan that is older is made again before it is carried out. */
 const OLD_MS = 60_000
@@ -27,6 +28,7 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
   const plan = useAsk<UndoPlan>(path, { ...of, ...choice, include: ['titles'] }, { keep: true })
   const seen = plan.data
   const write = useWrite<UndoPlan>(base)
+  const later = useChangers(base, seen ? laterOf(seen).slice(0, SHOWN) : [])
 
   const done = ({ count, request_id: request }: UndoPlan) => {
     onClose()
@@ -78,7 +80,7 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
             </label>
             <label>
               <input type="radio" name={name} checked={isForced} onChange={() => setForced(true)} />{' '}
-              {words.undo.takeToo}
+              <Text>{words.undo.takeToo(later)}</Text>
             </label>
           </Left>
           <Sent base={base} plan={seen} />

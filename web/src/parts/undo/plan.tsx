@@ -1,8 +1,7 @@
 /** The parts of an undo plan: numbers, fields, what stays, what was sent. */
 import { type ReactNode, useMemo } from 'react'
 import { useChange, useTriggerNames } from '../../api/queries.ts'
-import type { RecordType } from '../../api/shapes.ts'
-import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
+import type { RecordType, UndoItem, UndoPlan } from '../../api/shapes.ts'
 import { words } from '../../words.ts'
 import { Arrow, ChangesInLine, changesOf, isEmpty } from '../diff.tsx'
 import { Icon } from '../icon.tsx'
@@ -16,7 +15,7 @@ import { fieldsOfPlan, type ValueCount } from './summary.ts'
 export const Numbers = ({ plan, what }: { plan: UndoPlan; what: readonly string[] }) => {
   const sent = plan.effects?.deliveries.length ?? 0
   return (
-    <dl className="numbers-box">
+    <dl className="box sunken numbers-box">
       <Count value={plan.count} label={words.undo.goBack(what)} />
       {plan.skipped.length > 0 && <Count value={plan.skipped.length} label={words.undo.stay} />}
       {plan.also.length > 0 && <Count value={plan.also.length} label={words.undo.also} />}
@@ -28,7 +27,7 @@ export const Numbers = ({ plan, what }: { plan: UndoPlan; what: readonly string[
 const Count = ({ value, label }: { value: number; label: string }) => (
   <div>
     <dd>{whole.format(value)}</dd>
-    <dt>{label}</dt>
+    <dt className="small">{label}</dt>
   </div>
 )
 
@@ -54,7 +53,7 @@ export function Fields({ items, counted }: { items: readonly UndoItem[]; counted
       </span>
     ))
   return (
-    <table className="undo-fields">
+    <table className="full undo-fields">
       <thead className="hidden">
         <tr>
           <th scope="col">{words.undo.field}</th>
@@ -86,11 +85,18 @@ type LeftProps = {
   counted: Counted
   children: ReactNode
 }
-const SHOWN = 5
+export const SHOWN = 5
 
 /** What was changed after it, by whom, and the choice. */
 export function Left({ base, plan: { skipped, also }, types, counted, children }: LeftProps) {
   if (skipped.length + also.length === 0) return null
+  const typeName = (type: string | null) =>
+    type === null
+      ? ''
+      : nameOf(
+          types.find(({ id }) => id === type),
+          type,
+        )
   const overtaken = skipped.filter(({ overtaken_by }) => overtaken_by !== null)
   return (
     <section className="amber">
@@ -100,22 +106,10 @@ export function Left({ base, plan: { skipped, also }, types, counted, children }
           ? words.undo.changedAfter(counted(skipped.length), skipped.length)
           : words.undo.takenToo(also.length)}
       </h3>
-      <ul className="left">
+      <ul className="stack ink left">
         {skipped.slice(0, SHOWN).map((each) => (
           <li key={`${each.kind} ${each.record_type} ${each.id}`}>
-            <strong>
-              <Text>
-                {each.title ??
-                  `${
-                    each.record_type === null
-                      ? ''
-                      : nameOf(
-                          types.find(({ id }) => id === each.record_type),
-                          each.record_type,
-                        )
-                  } ${each.id}`}
-              </Text>
-            </strong>{' '}
+            <Text in="strong">{each.title ?? `${typeName(each.record_type)} ${each.id}`}</Text>{' '}
             {each.overtaken_by === null ? (
               <Text className="note">{each.message}</Text>
             ) : (
@@ -125,7 +119,7 @@ export function Left({ base, plan: { skipped, also }, types, counted, children }
         ))}
         {skipped.length > SHOWN && <li className="note">{words.andMore(skipped.length - SHOWN)}</li>}
       </ul>
-      {(overtaken.length > 0 || also.length > 0) && <div className="choices">{children}</div>}
+      {(overtaken.length > 0 || also.length > 0) && <div className="stack ink choices">{children}</div>}
     </section>
   )
 }
@@ -136,7 +130,7 @@ function After({ base, seq }: { base: string; seq: number }) {
   if (!change) return null
   return (
     <span className="note line">
-      <Who name={change.actor.name} kind={change.actor.kind} />
+      <Who {...change.actor} />
       <Time at={change.at} />
       <ChangesInLine changes={changesOf(change.diff)} most={2} />
     </span>

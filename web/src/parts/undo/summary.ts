@@ -1,6 +1,5 @@
 /** The plan of an undo in numbers: fields and the values that they get back. */
-import type { Json } from '../../api/shapes.ts'
-import type { UndoItem, UndoPlan } from '../../api/undo-shapes.ts'
+import type { Json, UndoItem, UndoPlan } from '../../api/shapes.ts'
 import { changesOf } from '../diff.tsx'
 
 /** A field that goes back, with the values before the undo and after it, the most frequent first. */
@@ -43,3 +42,9 @@ export const isOther = (seen: UndoPlan, now: UndoPlan): boolean =>
   seen.skipped.length !== now.skipped.length ||
   seen.also.length !== now.also.length ||
   seen.data.some(({ reverts }, at) => now.data[at]?.reverts !== reverts)
+
+/** The later changes that are in the way, or that are taken back too. */
+export const laterOf = ({ skipped, also }: UndoPlan): number[] => [
+  ...skipped.flatMap(({ overtaken_by: seq }) => seq ?? []),
+  ...also.map(({ reverts }) => reverts),
+]

@@ -1,12 +1,15 @@
-/** What a record type is called, and which field names its records. Without a type: a new one. */
+/** What a record type is called, and what its fields hold. Without a type or a field: a new one. */
 import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { useType } from '../../api/queries.ts'
 import type { Data, RecordType } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
 import { Form, patchOf } from '../../parts/form.tsx'
-import { nameOf } from '../../parts/record-types.ts'
+import { nameOf, own } from '../../parts/record-types.ts'
+import { fieldName } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
+import { bodyOf, draftOf, draftSchema } from './draft.ts'
 import { keyOf } from './load.ts'
 import { TypeChange } from './trial.tsx'
 
@@ -15,10 +18,8 @@ const text = (maxLength: number) => ({ type: 'string', maxLength })
 /** A type of its own begins with the field that names its records. */
 const FIRST = { type: 'object', properties: { title: text(200) }, required: ['title'] }
 
-type Props = { base: string; type?: RecordType; onClose: () => void }
-
-export function EditType({ base, type, onClose }: Props) {
-  const began: Data = type ? draftOf(type) : {}
+export function EditType({ base, type, onClose }: { base: string; type?: RecordType; onClose: () => void }) {
+  const began: Data = type ? namesOf(type) : {}
   const [draft, setDraft] = useState(began)
   const id = type?.id ?? keyOf(draft['name'])
   const isOther = useType(base, id) !== undefined && !type
@@ -58,9 +59,57 @@ export function EditType({ base, type, onClose }: Props) {
   )
 }
 
-const draftOf = ({ name, description, display: { plural, title } }: RecordType): Data => ({
+const namesOf = ({ name, description, display: { plural, title } }: RecordType): Data => ({
   ...(name !== null && { name }),
   ...(plural !== undefined && { plural }),
   ...(title !== undefined && { title }),
   ...(description !== null && { description }),
 })
+
+type FieldProps = { base: string; type: RecordType; name: string | undefined; onClose: () => void }
+
+export function EditField({ base, type, name, onClose }: FieldProps) {
+  const began = draftOf(type, name)
+  const [draft, setDraft] = useState<Data>(began)
+  const [isGone, setGone] = useState(false)
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(began)
+  const shown = fieldName(name ?? String(own(draft, words.types.draft.name) ?? words.types.newField))
+  return (
+    <TypeChange
+      base={base}
+      id={type.id}
+      type={type}
+      title={words.types.fieldTitle(nameOf(type, type.id), shown)}
+      act={isGone ? words.types.dropAct(shown) : name === undefined ? words.types.addField : words.types.save}
+      tone={isGone ? 'danger' : undefined}
+      body={
+        isGone
+          ? { migration: [{ op: 'drop', field: `data.${name}` }] }
+          : isChanged
+            ? bodyOf(type, name, draft)
+            : undefined
+      }
+      foot={
+        name !== undefined && (
+          <Button
+            className="quiet"
+            label={isGone ? words.types.keepField : words.types.dropField}
+            onClick={() => setGone(!isGone)}
+          />
+        )
+      }
+      onClose={onClose}
+    >
+      {isGone ? (
+        <p>{words.types.dropAbout}</p>
+      ) : (
+        <Form
+          type={{ display: {}, json_schema: draftSchema(type, name, draft) }}
+          value={draft}
+          onChange={setDraft}
+          faults={[]}
+        />
+      )}
+    </TypeChange>
+  )
+}
