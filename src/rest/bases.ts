@@ -114,6 +114,7 @@ export const bases = [
     need: ({ id = '' }) => ({ knownBase: id }),
     params,
     query: z.strictObject({ include }),
+    renamed: { base_id: 'id' },
     versioned: true,
     operation: graphql(
       `query GetBase($id: String!, $counts: Boolean!) { base(id: $id) { ...BaseFields counts @include(if: $counts) } }`,
@@ -135,6 +136,7 @@ export const bases = [
     query: z.strictObject({
       confirm: z.string().optional().meta({ description: 'The base id. Required if the base has records.' }),
     }),
+    renamed: { base_id: 'id' },
     versioned: true,
     operation: graphql(
       `mutation DeleteBase($id: String!, $confirm: String, $expectedVersions: [Int!]) {

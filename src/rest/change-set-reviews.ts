@@ -43,6 +43,7 @@ export const changeSetReviews = [
       ],
     }),
     params,
+    renamed: { from: 'base_id' },
     body: SubmitBody.optional(),
     operation: graphql(
       `mutation SubmitPreview($base: String!, $title: String, $comment: String, $dryRun: Boolean) {

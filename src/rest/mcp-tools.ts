@@ -45,6 +45,7 @@ const spec = {
     profile: option('`lean`: the list of at most six tools.'),
     endpoint: option('The tools of this endpoint.'),
   }),
+  renamed: { id: 'endpoint' },
   answers: z.object({
     data: z.array(SeenTool),
     meta: z.object({

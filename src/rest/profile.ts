@@ -74,6 +74,7 @@ export const profile = [
     summary: 'Propose a JSON Schema from the records of a type',
     need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
     params: z.strictObject({ base_id: baseId(), id: typeId }),
+    renamed: { record_type: 'id' },
     query: z.strictObject({
       from: z
         .enum(['records'])
@@ -96,6 +97,7 @@ export const profile = [
     summary: 'Profile the records of a type: fields, frequent values, ranges, examples',
     need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
     params: z.strictObject({ base_id: baseId(), id: typeId }),
+    renamed: { record_type: 'id' },
     operation: graphql(
       `query RecordTypeProfile($base: String!, $id: String!) {
         recordTypeProfile(base: $base, id: $id) {

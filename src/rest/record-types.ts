@@ -80,4 +80,5 @@ export const recordTypes = crud('/:base_id/record-types', {
     variables: (query, { migration }) => ({ onInvalid: onInvalid(query), migration }),
   },
   confirm: "The type's id. Required if it has records.",
+  renamed: { record_type: 'id' },
 })

@@ -102,7 +102,7 @@ async function get(request: FastifyRequest, reply: FastifyReply) {
   const target = targetOf(params)
   const context = request.caller
   const fail = (thrown: unknown) => {
-    throw atRequest(thrown, request, { query: QUERY }, false)
+    throw atRequest(thrown, request, { query: QUERY, renamed: { id: 'file_type' } }, false)
   }
   if (form === 'history') {
     const { page } = await listVersions({ ...target, ...omitUndefined(pageOf(query)) }, context).catch(fail)

@@ -44,6 +44,7 @@ export const metadataRoutes: readonly Route[] = [
     summary: 'List files in the order of their paths',
     need: onBase('read'),
     params: typeParams,
+    renamed: { id: 'file_type' },
     query: pageQuery.extend({
       prefix: z.string().optional().meta({ description: 'The beginning of the paths, literally.' }),
       depth: whole(
@@ -71,6 +72,7 @@ export const metadataRoutes: readonly Route[] = [
     summary: 'Move a file, change its properties, or edit its text',
     need: onBase('write'),
     params: fileParams,
+    renamed: { id: 'file_type' },
     ...patchForms(
       FilePatch,
       'RFC 6902 operations on `/path`, `/metadata`, `/content_type` and `/label`, such as `/metadata/client`.',
@@ -100,6 +102,7 @@ export const metadataRoutes: readonly Route[] = [
     summary: 'Delete a file',
     need: onBase('write'),
     params: fileParams,
+    renamed: { id: 'file_type' },
     versioned: 'content',
     operation: DeleteFile,
     variables: ({ params, hashes, conditions }) => ({

@@ -19,5 +19,7 @@ export type CrudSpec<Q extends z.ZodObject> = {
   confirm?: string
   /** Required permissions; a grant on the whole base by default. */
   needs?: { list?: Needs; read?: Needs; write?: Needs }
+  /** As that of a route. */
+  renamed?: Readonly<Record<string, string>>
 }
 type Needs = (params: Record<string, string>) => Need

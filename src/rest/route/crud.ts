@@ -15,7 +15,7 @@ import { baseId, configurationId, Deleted, expectedVersion, onBase, time, versio
 
 /** Generates the routes of a configuration kind: list, PUT, GET, history, PATCH and DELETE. */
 export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: CrudSpec<Q>): Route[] {
-  const { tag, answers, writes, needs = {} } = spec
+  const { tag, answers, writes, needs = {}, renamed = {} } = spec
   const one = `${spec.label.charAt(0).toLowerCase()}${spec.label.slice(1)}`
   const many = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', ' ')
   const kind = kindAt(path)
@@ -43,7 +43,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers: listOf(answers),
     }),
     route(`PUT ${path}/:id`, {
-      tag,
+      ...{ tag, renamed },
       summary: `Create ${one} or replace it`,
       need: write,
       params,
@@ -66,7 +66,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers,
     }),
     route(`GET ${path}/:id`, {
-      tag,
+      ...{ tag, renamed },
       summary: `Get ${one}`,
       need: read,
       params,
@@ -80,7 +80,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers,
     }),
     route(`GET ${path}/:id/history`, {
-      tag,
+      ...{ tag, renamed },
       summary: `List the versions of ${one}, newest first, also after its deletion`,
       need: read,
       params,
@@ -95,7 +95,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers: listOf(ConfigurationVersion),
     }),
     route(`PATCH ${path}/:id`, {
-      tag,
+      ...{ tag, renamed },
       summary: `Update ${one}: merge into its definition`,
       need: write,
       params,
@@ -117,7 +117,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers,
     }),
     route(`DELETE ${path}/:id`, {
-      tag,
+      ...{ tag, renamed },
       summary: `Delete ${spec.removes ?? one}`,
       need: write,
       params,

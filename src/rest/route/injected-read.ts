@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { Need } from '../../graphql/context.ts'
 import { queryShape } from './query.ts'
+import { atRequest } from './reply.ts'
 import { readParts } from './request-parts.ts'
 import type { Route } from './route.ts'
 
@@ -35,8 +36,14 @@ export function injectedRead<P extends z.ZodType, Q extends z.ZodObject>(
       app.route({
         method: 'GET',
         url: path,
-        handler: async (request, reply) =>
-          respond(readParts<P, Q, z.ZodType>(spec, query, request, false), request, reply),
+        handler: async (request, reply) => {
+          const parts = readParts<P, Q, z.ZodType>(spec, query, request, false)
+          try {
+            return await respond(parts, request, reply)
+          } catch (thrown) {
+            throw atRequest(thrown, request, spec, false)
+          }
+        },
         config: { need: spec.need, onlyAsks: true },
       }),
   }

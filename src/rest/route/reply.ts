@@ -67,10 +67,11 @@ function placeOf(path: string, request: FastifyRequest, spec: Placing): string {
   if (first === 'idempotency_key') return 'header/Idempotency-Key'
   const body = request.body as Record<string, unknown> | undefined
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, first)) return path
+  const params = request.params as object
   const renamed = spec.renamed?.[first]
-  if (renamed !== undefined) return `query/${renamed}${rest}`
+  if (renamed !== undefined) return `${Object.hasOwn(params, renamed) ? 'path' : 'query'}/${renamed}${rest}`
   if (first === 'expected_version' || first === 'expected_hash') return 'header/If-Match'
-  if (Object.hasOwn(request.params as object, first)) return `path/${first}${rest}`
+  if (Object.hasOwn(params, first)) return `path/${first}${rest}`
   if (spec.query && Object.hasOwn(spec.query.shape, first)) return `query/${first}${rest}`
   return path
 }

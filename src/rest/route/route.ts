@@ -57,7 +57,7 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   versioned?: Versioned
   /** Whether the write can return a plan first: if the body asks for it, or always. */
   plans?: 'asked' | 'always'
-  /** GraphQL argument to query parameter, where the names differ. */
+  /** GraphQL argument to parameter of the path or the query, where the names differ. */
   renamed?: Readonly<Record<string, string>>
 }
 

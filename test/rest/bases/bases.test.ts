@@ -204,6 +204,15 @@ const addPreview = (base: string, name: string) =>
 const logOf = (base: string) =>
   world.database.query<LogRow>(`SELECT * FROM plinth.change WHERE base_id = $1 ORDER BY seq`, [base])
 
+test('an unknown base is named at its place in the path', async () => {
+  const missing = async (method: string, path: string) =>
+    expectFailure(await world.call(method, path), 'NOT_FOUND').details[0].path
+  expect(await missing('GET', '/v1/bases/absent')).toBe('path/id')
+  expect(await missing('DELETE', '/v1/workspaces/absent')).toBe('path/id')
+  expect(await missing('GET', '/v1/absent/record-types')).toBe('path/base_id')
+  expect(await missing('GET', '/v1/first/mcp/tools?endpoint=absent')).toBe('query/endpoint')
+})
+
 test('an unknown base is answered with the nearest one that the token sees', async () => {
   for (const id of ['shop', 'other']) succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
   for (const path of ['record-types', 'records/deal', 'changes', 'openapi.json']) {

@@ -1,6 +1,7 @@
 import http from 'node:http'
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ROUTES } from '../../../src/rest/plugin.ts'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
 import { openServer } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
@@ -44,6 +45,25 @@ describe('Authentication', () => {
     const authorization = `bearer ${world.adminToken}`
     succeed(await world.as(null)('GET', '/v1/bases', undefined, { authorization }))
   })
+})
+
+test('what a request without a body refuses is named in its path, its query or a header', async () => {
+  const given = { ':base_id': 'crm', ':record_type': at.split('/').at(-1) ?? '', ':provider': 'openai' }
+  const streams = /stream|export|wait/
+  const reads = ROUTES.filter(({ method, path }) => method === 'GET' && !streams.test(path))
+  const named = new Map<string, string[]>()
+  for (const { path } of reads)
+    for (const base of ['crm', 'absent']) {
+      const known: Readonly<Record<string, string>> = { ...given, ':base_id': base }
+      const filled = path.replace(/:\w+|\*/g, (name) => known[name] ?? 'absent')
+      const { status, body } = await world.call('GET', `/v1${filled}`)
+      const places = status < 400 ? [] : body.error.details.map(({ path }: { path: string }) => path)
+      if (places.length > 0) named.set(filled, places)
+    }
+  expect([...named].filter(([, places]) => places.some((place) => place.startsWith('/')))).toEqual([])
+  expect(named.get('/crm/record-types/absent')).toEqual(['path/id'])
+  expect(named.get('/crm/files/absent/absent')).toEqual(['path/file_type'])
+  expect(named.get('/absent/mcp/tools')).toEqual(['path/base_id'])
 })
 
 describe('An unknown path or method', () => {
