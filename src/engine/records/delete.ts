@@ -27,8 +27,8 @@ export async function deleteRecord(
   authorize(scope, 'write', target[0], target[1])
   await whereBounded(scope, target, (bounded) =>
     underClaimToEnd(bounded, target, expected.claim, async (guarded) => {
-      // An approved plan is always checked by the full path, with or without links.
-      if (guarded.planning?.isApproved) return deleteLinked(guarded, target, expected)
+      // An approved plan is always checked by the full path, with or without links, and only that says what goes.
+      if (guarded.onDeletion) return deleteLinked(guarded, target, expected)
       const row = await writeRecord(guarded, target, expected, (type, values) =>
         removeAfterBuilds(guarded.db, type, target, values),
       )

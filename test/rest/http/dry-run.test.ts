@@ -526,6 +526,23 @@ describe.each(WRITES)('%s at %s', (row, path, body, status, shown) => {
   })
 })
 
+test('a dry run of the deletion of a record without relationships says what goes, as that of a batch does', async () => {
+  succeed(await world.call('PUT', `${at}/alone`, { data: {} }), 201)
+  const file = { filename: 'a.txt', content_type: 'text/plain', content: 'x' }
+  succeed(await world.call('POST', `${at}/alone/attachments`, file), 201)
+  const one = { count: 1, by_type: { task: 1 } }
+  const deletion = { records: one, attachments: one, samples: ['task/alone'] }
+  expect(succeed(await world.call('DELETE', `${at}/alone?dry_run=true`))).toEqual({
+    ...{ id: 'alone', deleted: true, dry_run: true, deletion },
+  })
+  const operations = [{ type: 'delete_record', record_type: 'task', id: 'alone' }]
+  expect(succeed(await world.call('POST', '/v1/crm/batch?dry_run=true', { operations }))).toMatchObject({
+    deletion,
+  })
+  // The deletion itself names nothing besides.
+  expect(succeed(await world.call('DELETE', `${at}/alone`))).toEqual({ id: 'alone', deleted: true })
+})
+
 test('a dry run of a revocation leaves the token valid', async () => {
   const before = await everything()
   const dry = await world.call('DELETE', `/v1/tokens/${spare.id}?dry_run=true`)
