@@ -20,7 +20,12 @@ export function missingDataWrapper(shape: z.ZodType, value: unknown, path: strin
   const isMisspelt = content.some(([name]) =>
     known.some((field) => isClose(name, field) || isShortFor(name, field)),
   )
-  if (content.length === 0 || content.length > LIMITS.wrapperHintKeys || isMisspelt) return undefined
+  // Without a field that must be there, the content in "data" would be refused as well.
+  const lacks = known.some(
+    (field) =>
+      field !== 'data' && !Object.hasOwn(value, field) && !fields[field]?.safeParse(undefined).success,
+  )
+  if (content.length === 0 || content.length > LIMITS.wrapperHintKeys || isMisspelt || lacks) return undefined
   const [[name, inner] = [], ...others] = content
   const isNamed = others.length === 0 && meantField(name ?? '', ['data']) !== undefined && isObject(inner)
   const data = isNamed ? inner : Object.fromEntries(content)

@@ -121,8 +121,18 @@ const isSaidBefore = (detail: Detail, before: Detail | undefined) =>
 
 /** The faults of the one form whose kind of value was sent; undefined if none or several fit as far. */
 function meantForm(forms: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] | undefined {
-  const [meant, ...others] = forms.filter((faults) => faults.every(({ path }) => path.length > 0))
+  const isWithin = ({ path, code }: z.core.$ZodIssue) => path.length > 0 || code === 'unrecognized_keys'
+  const [meant, ...others] = forms.filter((faults) => faults.every(isWithin))
   return others.length === 0 ? meant : undefined
+}
+
+/** What the forms take, in words: kinds, and single values. */
+function saidForms(forms: readonly z.core.$ZodIssue[][]): string {
+  const each = forms.flatMap(([fault]) => {
+    if (fault?.code === 'invalid_type') return [article(KINDS[fault.expected] ?? fault.expected)]
+    return fault?.code === 'invalid_value' ? fault.values.map((value) => JSON.stringify(value)) : []
+  })
+  return each.length === 0 ? 'have another form' : `be ${[...new Set(each)].join(' or ')}`
 }
 
 function toDetails(
@@ -197,7 +207,7 @@ function toDetails(
           code: 'type',
           message:
             issue.message === 'Invalid input'
-              ? `${name(issue)} matches none of the allowed forms.`
+              ? `${name(issue)} must ${saidForms(issue.errors)}.`
               : ownMessage(issue),
           received: kindOf(issue.input),
           ...hinted,
@@ -307,9 +317,12 @@ type Def = {
 function bare(shape: unknown): { def: Def } {
   let at = shape as { def: Def } | undefined
   for (let inner = at?.def; inner?.innerType || inner?.in || inner?.options; inner = at?.def)
-    at = (inner.innerType ?? inner.in ?? inner.options?.at(-1)) as { def: Def }
+    at = (inner.innerType ?? inner.in ?? formWithKeys(inner.options)) as { def: Def }
   return at ?? { def: {} }
 }
+
+const formWithKeys = (forms: readonly unknown[] = []) =>
+  forms.findLast((form) => bare(form).def.shape) ?? forms.at(-1)
 
 const name = (issue: { path: readonly PropertyKey[] }) => {
   const [list, last] = [issue.path.at(-2), issue.path.at(-1)]

@@ -54,6 +54,19 @@ test('other faults beside it are named, and a misspelt field keeps its own hint'
   expect(empty.details[0]).not.toHaveProperty('hint')
 })
 
+test('where something else is missing, nothing says that the content goes in "data"', async () => {
+  const link = { record_type: 'deal', ticket_id: 'd1', company_id: 'c1' }
+  const answer = await world.call('POST', '/v1/crm/relationships', link)
+  const { details } = expectFailure(answer, 'VALIDATION_ERROR')
+  expect(details.filter(({ path }: Body) => path === '/data')).toEqual([])
+  expect(details).toContainEqual(expect.objectContaining({ path: '/rel_type', code: 'required' }))
+  const { error } = await callTool(world, '/mcp/crm', 'update_record', { record_type: 'deal', stage: 'won' })
+  expect(error.details.map(({ path, code }: Body) => [path, code])).toEqual([
+    ['/id', 'required'],
+    ['/stage', 'unknown_key'],
+  ])
+})
+
 test('a body with very many or long values gets no hint that repeats them', async () => {
   const { details } = expectFailure(
     await world.call('POST', at, { text: 'x'.repeat(5000) }),

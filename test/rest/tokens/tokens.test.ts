@@ -88,6 +88,19 @@ describe('Creating a token', () => {
     expect(succeed(await world.call('GET', '/v1/tokens?include_total=true')).meta.total).toBe(before)
   })
 
+  test('says which forms a policy of writes has, and which member is none', async () => {
+    const faultOf = async (writes: unknown) =>
+      expectFailure(await create(world.call, [grant({ permission: 'write', writes })]), 'VALIDATION_ERROR')
+        .details[0]
+    for (const wrong of ['sometimes', 3, []])
+      expect(await faultOf(wrong)).toMatchObject({
+        path: '/grants/0/writes',
+        message: '"writes" must be "direct" or "propose" or an object.',
+      })
+    expect(await faultOf({ atuo: [] })).toMatchObject({ path: '/grants/0/writes/auto', code: 'required' })
+    expect(await faultOf({ auto: [], more: 1 })).toMatchObject({ path: '/grants/0/writes/auto' })
+  })
+
   test('accepts a record type that does not exist yet', async () => {
     const { call } = await world.newToken([{ record_type: ['later'], permission: 'write' }])
     expectFailure(await call('PUT', '/v1/crm/records/later/a', { data: {} }), 'NOT_FOUND')
