@@ -16,7 +16,8 @@ import { document } from './protocol/xml.ts'
 
 export type S3Services = { openS3: OpenS3; limiter: RateLimiter; charge: Charge; unsent: Unsent }
 
-const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const
+/** Those of S3, and others, so that they too are refused in its terms. */
+const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'OPTIONS'] as const
 
 export function s3(services: S3Services) {
   return async (app: FastifyInstance): Promise<void> => {

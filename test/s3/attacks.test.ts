@@ -37,6 +37,18 @@ test('a request without a signature, or with a bearer token, reads nothing', asy
   expect((await raw(await signed({ path: SEEN }))).text).toBe('in docs')
 })
 
+test('methods that S3 does not have are refused in its terms', async () => {
+  for (const method of ['PATCH', 'OPTIONS']) {
+    for (const path of ['/s3', '/s3/crm', SEEN])
+      expect([method, path, await raw({ method, path })]).toMatchObject([
+        ...[method, path, { status: 403, code: 'AccessDenied' }],
+      ])
+    expect(await raw(await signed({ method, path: SEEN }))).toMatchObject({
+      ...{ status: 405, code: 'MethodNotAllowed' },
+    })
+  }
+})
+
 test('a NUL in the name of an object or in a parameter is refused', async () => {
   const upload = { uploadId: '\0', partNumber: '1' }
   const sent: Sent[] = [

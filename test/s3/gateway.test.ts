@@ -233,6 +233,12 @@ test('what is deleted is gone, alone or with others, and deleting it again succe
   for (const { Key } of Objects)
     expect(await faultOf(send('GetObject', { Key }))).toEqual({ code: 'NoSuchKey', status: 404 })
   expect(await send('DeleteObjects', { Delete: { Objects, Quiet: true } })).not.toHaveProperty('Deleted')
+  // Nor is there anything of a file type that does not exist.
+  const Key = 'unknown/x1'
+  await send('DeleteObject', { Key })
+  expect(await send('DeleteObjects', { Delete: { Objects: [{ Key }] } })).toMatchObject({
+    Deleted: [{ Key }],
+  })
 })
 
 test('of many objects, one is deleted only with the ETag that it was named with', async () => {

@@ -199,6 +199,8 @@ async function copyObject(call: Call): Promise<Result> {
   return copied(written.updatedAt, etagOf(written.contentSha256))
 }
 
+const ABSENT: ReadonlySet<string> = new Set(['file_not_found', 'file_type_not_found'])
+
 /** Deleting what is not there succeeds, as in S3. */
 export async function removeFile(
   target: { base: string; fileType: string; path: string },
@@ -206,7 +208,7 @@ export async function removeFile(
   conditions: { expectedHashes?: string[] | null; mustExist?: boolean } = {},
 ): Promise<void> {
   await deleteFile({ ...target, ...conditions }, context).catch((thrown: unknown) => {
-    const isAbsent = thrown instanceof DomainError && thrown.details[0]?.code === 'file_not_found'
+    const isAbsent = thrown instanceof DomainError && ABSENT.has(thrown.details[0]?.code ?? '')
     if (!isAbsent) throw thrown
   })
 }
