@@ -315,7 +315,14 @@ test('refresh tokens that are forged end nothing, and are of one client and addr
   const { refresh_token, access_token } = succeed(await pilot.exchange(code))
   const forged = ['', 'plr_x', `plr_${'A'.repeat(86)}`, access_token, mia]
   for (const each of forged) expect((await pilot.refresh(each)).status).toBe(400)
-  expect((await pilot.refresh(refresh_token, { client_id: 'other' })).status).toBe(400)
+  // A client that is not registered learns so, and registers again. One with an address is asked nothing.
+  const ofOther = async (client_id: string) => (await pilot.refresh(refresh_token, { client_id })).body.error
+  expect(await ofOther('other')).toBe('invalid_client')
+  expect(await ofOther('https://other.example/client')).toBe('invalid_grant')
+  for (const grant_type of ['password', 'client_credentials'])
+    expect((await pilot.refresh('', { grant_type, client_id: undefined })).body.error).toBe(
+      'unsupported_grant_type',
+    )
   expect((await pilot.refresh(refresh_token, { resource: `${world.url}/mcp/crm` })).status).toBe(400)
   succeed(await world.as(access_token)('GET', '/v1/tokens/self'))
   // It is no token of any surface.

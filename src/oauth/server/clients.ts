@@ -66,16 +66,22 @@ export function openClients({ authorizations, send }: Store, isLocal: boolean) {
     loading.catch(() => known.set(id, loading, { ttl: LIMITS.issuerRetrySeconds * 1000 }))
     return loading
   }
+  const registered = async (id: string): Promise<Client> => {
+    const found = await authorizations.findClient(id)
+    if (!found) throw unknown('It is not registered here.')
+    return { ...found, host: null }
+  }
+  const isUrl = (id: string) => /^https?:/i.test(id)
   return {
     /**
      * @param from the address that asks
      * @throws invalid_client
      */
-    find: async (id: string, from: string): Promise<Client> => {
-      if (/^https?:/i.test(id)) return byAddress(id, from)
-      const found = await authorizations.findClient(id)
-      if (!found) throw unknown('It is not registered here.')
-      return { ...found, host: null }
+    find: async (id: string, from: string): Promise<Client> =>
+      isUrl(id) ? byAddress(id, from) : registered(id),
+    /** Asks nobody: what has an address need not be registered. @throws invalid_client */
+    requireRegistered: async (id: string): Promise<void> => {
+      if (!isUrl(id)) await registered(id)
     },
     /**
      * Undefined if there are too many clients.

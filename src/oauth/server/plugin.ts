@@ -77,9 +77,12 @@ export function authorizationServer({ people, engine, limiter, config: settings,
       })
     post('token', async (request) => {
       limiter.admit(request.ip)
-      const issued = await grantIn(formOf(request), request)
+      const sent = formOf(request)
+      const issued = await grantIn(sent, request)
       if (!issued) {
         limiter.fail(request.ip)
+        // A client that was forgotten registers again, where it learns of that.
+        await clients.requireRegistered(required(sent, 'client_id'))
         throw refused(
           'invalid_grant',
           'The code or refresh token is not valid: it is unknown, used, over, or of another client.',
@@ -94,20 +97,20 @@ export function authorizationServer({ people, engine, limiter, config: settings,
     })
     const grantIn = async (sent: Parameters, request: FastifyRequest) => {
       const { id } = request
-      const clientId = required(sent, 'client_id')
-      const client = { clientId, resource: resourceIn(sent, originIn(request))?.address }
       const kind = required(sent, 'grant_type')
-      if (kind === 'refresh_token') {
-        const refreshToken = required(sent, 'refresh_token')
-        await people?.renew({ refreshToken }, id)
-        return authorizations.refresh(id, { ...client, refreshToken })
-      }
-      if (kind !== 'authorization_code')
+      if (kind !== 'refresh_token' && kind !== 'authorization_code')
         throw refused(
           'unsupported_grant_type',
           'The grant_type must be authorization_code or refresh_token.',
           '/grant_type',
         )
+      const clientId = required(sent, 'client_id')
+      const client = { clientId, resource: resourceIn(sent, originIn(request))?.address }
+      if (kind === 'refresh_token') {
+        const refreshToken = required(sent, 'refresh_token')
+        await people?.renew({ refreshToken }, id)
+        return authorizations.refresh(id, { ...client, refreshToken })
+      }
       const verifier = required(sent, 'code_verifier')
       if (!VERIFIER.test(verifier))
         throw refused('invalid_request', 'The code_verifier is not one of PKCE.', '/code_verifier')
