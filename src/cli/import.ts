@@ -7,7 +7,7 @@ import { shapeOf } from '../schema-shape/read.ts'
 import { type Call, call } from './command/client.ts'
 import { configure, valued } from './command/command.ts'
 import { Failure, misused, unreadable } from './command/failure.ts'
-import { note } from './command/print.ts'
+import { note, print } from './command/print.ts'
 import { endProgress, interruption, showProgress, untilInterrupted } from './command/progress.ts'
 import { type Flags, readSettings, type Settings, serverUrl, tokenFor } from './command/settings.ts'
 import { batchesOf, type Place } from './record-files/batches.ts'
@@ -36,12 +36,15 @@ export function addImport(program: Command): void {
     .option('--create', 'make the record type if there is none, with a schema inferred from the records')
     .option('--resume', 'continue after what an interrupted import has written')
     .action(async (type: string, file: string, { format, delimiter, resume, create }: ImportFlags) => {
-      const settings = readSettings(program.opts<Flags>())
+      const flags = program.opts<Flags>()
+      const settings = readSettings(flags)
       if (resume && file === '-') throw misused('--resume needs a file: standard input cannot be read again.')
       const form = { format: formatOf(format, file), delimiter: delimiterOf(delimiter) }
-      await importFile(settings, type, {
+      const { written, made } = await importFile(settings, type, {
         ...{ file, ...form, isResumed: resume ?? false, mayCreate: create ?? false },
       })
+      if (flags.json) print(`${JSON.stringify({ record_type: type, count: written })}\n`)
+      else note(`${written} records are written.${made}\n`)
     })
 }
 
@@ -62,7 +65,8 @@ type Source = {
 /** Where an import is, and whether it has made the type. Its batches have keys of the run. */
 type Progress = Place & { run: string; hasCreated: boolean }
 
-async function importFile(settings: Settings, type: string, source: Source): Promise<void> {
+/** Returns how many records it wrote, and what it says of a type that it made. */
+async function importFile(settings: Settings, type: string, source: Source) {
   const { base } = settings
   if (base === undefined) throw misused('The base is missing. Pass --base <id>, or set PLINTH_BASE.')
   const { file, format, delimiter } = source
@@ -108,7 +112,7 @@ async function importFile(settings: Settings, type: string, source: Source): Pro
   endProgress()
   const made = hasCreated && definitions.length === 0 ? await inferSchema(settings, typePath) : ''
   if (marker) await removeCheckpoint(marker)
-  note(`${written} records are written.${made}\n`)
+  return { written, made }
 }
 
 /**
@@ -119,11 +123,15 @@ async function schemaAt(settings: Settings, path: string, { mayCreate }: Source)
   try {
     return ((await send(settings, 'GET', path)) as { json_schema: unknown }).json_schema
   } catch (error) {
-    if (!(error instanceof Failure) || error.body.error.code !== 'NOT_FOUND') throw error
+    if (!(error instanceof Failure) || !isOfType(error)) throw error
     if (mayCreate) return undefined
     throw advised(error, 'To make the record type from the records of the file, pass --create.')
   }
 }
+
+/** Whether the type is absent, not its base. */
+const isOfType = ({ body: { error } }: Failure): boolean =>
+  error.details?.[0]?.code === 'record_type_not_found'
 
 /** What a new type is made with. Cells have no types of their own, so those of a file are all read first. */
 async function schemaOfFile({ file, format, delimiter }: Source): Promise<object> {

@@ -316,6 +316,19 @@ test('an import whose written lines have changed is not resumed', async () => {
   expect(await countOf(type)).toBe(500)
 })
 
+test('--json prints what was written, and a base that is absent is no advice to make a type', async () => {
+  const type = await newType()
+  await writeFile(at('json.ndjson'), '{"title":"a"}\n{"title":"b"}\n')
+  const done = await plinth(['import', type, at('json.ndjson'), '--json'], settings)
+  expect([done.code, JSON.parse(done.out)]).toEqual([0, { record_type: type, count: 2 }])
+  expect(done.err).toBe('')
+  const noType = await plinth(['import', 'absent', at('json.ndjson')], settings)
+  const noBase = await plinth(['import', type, at('json.ndjson'), '--base', 'absent'], settings)
+  expect(noType.err).toContain('pass --create')
+  expect(noBase.err).toMatch(/^NOT_FOUND: There is no base "absent"/)
+  expect(noBase.err).not.toContain('--create')
+})
+
 test('a file that is imported again is written again', async () => {
   const type = await newType()
   const file = at('again.ndjson')
