@@ -122,7 +122,7 @@ describe('the tools of environments', () => {
     expect(id).toMatch(new RegExp(`^${base}--p-\\w{6}$`))
     const at = { token: agent.token }
     const { text, body } = await callTool(world, mcp, 'update_task', { id: 't1', title: 'Two' }, at)
-    expect(text).toMatch(new RegExp(`^Proposed in ${id}\\. Others see it once`))
+    expect(text).toMatch(new RegExp(`^Proposed in ${id} \\(1 record\\)\\. Others see it once`))
     expect(body).toMatchObject({ id: 't1', change_set: id })
     const { data } = await asAgent('query_records', { record_type: 'task' }, mcp)
     expect(data).toMatchObject([{ id: 't1', data: { title: 'Two' } }])

@@ -30,6 +30,37 @@ test('it asks, and reads the answer, without the name of the change-set', async 
   expect((await propose({}, world.adminToken)).error.details[0]).toMatchObject({ code: 'required' })
 })
 
+test('the first line of a write says how much was proposed, where the answer says so', async () => {
+  const { token } = await world.newToken([{ permission: 'write', writes: 'propose' }])
+  succeed(await world.call('PUT', '/v1/crm/relationship-types/near', {}), 201)
+  const lineOf = async (tool: string, args: Record<string, unknown>) =>
+    (await callTool(world, '/mcp/crm', tool, args, { token })).text.split('\n')[0]
+  const made = await callTool(
+    world,
+    '/mcp/crm',
+    'upsert_record',
+    { record_type: 'deal', id: 'p1', data: {} },
+    { token },
+  )
+  const line = (what: string) =>
+    `Proposed in ${made.body.change_set}${what}. Others see it once a person has promoted it.`
+  expect(made.text.split('\n')[0]).toBe(line(' (1 record)'))
+  const deal = (id: string) => ({ record_type: 'deal', id })
+  const link = { rel_type: 'near', source_record_type: 'deal', source_id: 'p1', target_record_type: 'deal' }
+  const create = (id: string) => ({ type: 'create_record', ...deal(id), data: {} })
+  const linked = { type: 'upsert_relationship', ...link, target_id: 'p2' }
+  expect(await lineOf('batch', { operations: [create('p2'), create('p3'), linked] })).toBe(
+    line(' (2 records, 1 link)'),
+  )
+  expect(await lineOf('link_records', { ...link, target_id: 'p3' })).toBe(line(' (1 link)'))
+  expect(await lineOf('upsert_record', { ...deal('p1'), data: {} })).toBe(line(' (0 records)'))
+  const statements = "INSERT INTO deal (id) VALUES ('p4'), ('p5'); SELECT id FROM deal"
+  expect(await lineOf('sql_write', { statements })).toBe(line(' (2 records)'))
+  // What goes along with a deletion is in no answer, and a dry run proposes nothing.
+  expect(await lineOf('delete_record', deal('p4'))).toBe(line(''))
+  expect(await lineOf('cancel_record', { ...deal('p5'), dry_run: true })).not.toContain('Proposed')
+})
+
 test('it is listed for a token whose work ends with it, and not for one that writes directly', async () => {
   const listed = async (path: string, token: string): Promise<string[]> =>
     (await rpc(world, path, 'tools/list', undefined, { token })).body.result.tools.map(

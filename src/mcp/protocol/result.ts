@@ -36,12 +36,32 @@ export const success = (made: object, showsRecords: ShowsRecords, shape = whole)
   if (showsRecords === 'beside') return { body, text: json, meta: NOTICE_BESIDE }
   const isUntrusted = (showsRecords && holdsRecords(made) && holdsRecords(body)) || holdsTitles(body)
   const notice = isUntrusted ? `${NOTICE}\n` : ''
-  return { body, text: `${proposedIn(body)}${notice}${json}` }
+  return { body, text: `${proposedIn(made)}${notice}${json}` }
 }
 
+/** What the answer to a write in a change-set says of it: itself, or the lines of a batch or of SQL. */
+type Proposed = Partial<Record<'change_set' | 'dry_run' | 'id' | 'deleted' | 'data', unknown>> & Line
+type Line = { type?: unknown; rel_type?: unknown; operation?: unknown; count?: unknown }
+
 /** The line before the answer to a write that others do not see yet. */
-const proposedIn = ({ change_set: id }: { change_set?: unknown }): string =>
-  typeof id === 'string' ? `Proposed in ${id}. Others see it once a person has promoted it.\n` : ''
+function proposedIn(answer: Proposed): string {
+  if (typeof answer.change_set !== 'string' || answer.dry_run) return ''
+  return `Proposed in ${answer.change_set}${written(answer)}. Others see it once a person has promoted it.\n`
+}
+
+/** How much was written, where the answer says so. Of a deletion it does not: what goes along is not in it. */
+function written({ id, deleted, data, ...own }: Proposed): string {
+  if ((!Array.isArray(data) && typeof id !== 'string') || deleted) return ''
+  const lines: Line[] = Array.isArray(data) ? data : [own]
+  if (lines.some(({ operation }) => /^delete/.test(String(operation)))) return ''
+  const sum = { record: 0, link: 0 }
+  for (const { type, rel_type, operation, count = 1 } of lines) {
+    const kind = rel_type !== undefined || /_relationship$/.test(String(type)) ? 'link' : 'record'
+    if (operation !== 'unchanged' && operation !== 'select') sum[kind] += Number(count)
+  }
+  const told = Object.entries(sum).filter(([kind, n]) => n > 0 || (kind === 'record' && sum.link === 0))
+  return ` (${told.map(([kind, n]) => `${n} ${kind}${n === 1 ? '' : 's'}`).join(', ')})`
+}
 
 /** A statement of SQL that returns no rows, only their number. */
 const isCount = (row: unknown): boolean =>
