@@ -157,9 +157,9 @@ describe('the tools of configuration', () => {
 
   test('refuse what does not fit, and a token that may not', async () => {
     const bad = await call('configure', { kind: 'trigger', id: 't', fields: { url: 'http://127.0.0.1/' } })
-    expect(bad.error.details[0]).toMatchObject({ path: '/url', code: 'blocked_address' })
+    expect(bad.error.details[0]).toMatchObject({ path: '/fields/url', code: 'blocked_address' })
     const odd = await call('configure', { kind: 'trigger', id: 't', fields: { urll: 'https://e.com' } })
-    expect(odd.error.details[0]).toMatchObject({ path: '/urll', code: 'unknown_key', hint: 'url' })
+    expect(odd.error.details[0]).toMatchObject({ path: '/fields/urll', code: 'unknown_key', hint: 'url' })
     for (const [args, path] of [
       [{ kind: 'trigger', id: 't' }, '/fields'],
       [{ kind: 'trigger', id: 't', fields: {}, act: 'delete' }, '/fields'],

@@ -5,7 +5,7 @@ import { callsBody, changesBody } from '../../contract/response-bodies.ts'
 import { ACTOR_KINDS } from '../../contract/shapes.ts'
 import { moment } from '../../contract/time-input.ts'
 import { advised } from '../../foundation/advised-requests.ts'
-import { DomainError, invalid, restated } from '../../foundation/errors.ts'
+import { DomainError, invalid, restated, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
@@ -105,6 +105,7 @@ const revert = compile(
   ),
 )
 
+const INCLUDED = ['before', 'titles', 'fields'] as const
 const seq = z.int().min(0)
 const selection = {
   request_id: z.string().optional(),
@@ -138,7 +139,11 @@ export const changeTools = [
       after: seq.optional(),
       before: seq.optional(),
       order: z.enum(['asc', 'desc']).optional(),
-      include: z.enum(['before', 'titles', 'fields']).optional(),
+      // Both at once are taken, and not listed.
+      include: z
+        .enum([...INCLUDED, 'before,titles'])
+        .meta({ enum: INCLUDED })
+        .optional(),
       group: z.enum(['request']).optional(),
       limit: z.int32().optional(),
       trace: seq.optional(),
@@ -172,7 +177,12 @@ export const changeTools = [
       }
       if (traced !== undefined) {
         refuseOthers({ ...filter, record_type, request_id, actor_kind, include, group }, OF_TRACE)
-        return new ReadResult(steps((await trace({ base: base_id, seq: traced }, context)).changeTrace))
+        const { changeTrace } = await trace({ base: base_id, seq: traced }, context).catch(
+          (thrown: unknown) => {
+            throw withPaths(thrown, (path) => (path === '/seq' ? '/trace' : path))
+          },
+        )
+        return new ReadResult(steps(changeTrace))
       }
       if (include === 'fields' && group === undefined) throw fieldsOfGroups()
       const asked = {
@@ -182,8 +192,8 @@ export const changeTools = [
         ...(request_id !== undefined && { requestId: request_id }),
         ...(actor_kind !== undefined && { actorKind: actor_kind }),
         limit,
-        showsBefore: include === 'before',
-        withTitles: include === 'titles' || include === 'fields',
+        showsBefore: include?.startsWith('before') ?? false,
+        withTitles: include !== undefined && include !== 'before',
         withFields: include === 'fields',
       }
       const { changes, changeGroups } = await list({ ...asked, isGrouped: group === 'request' }, context)

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { trim, writtenBody } from '../../contract/response-bodies.ts'
-import { invalid } from '../../foundation/errors.ts'
+import { invalid, withPaths } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -123,7 +123,7 @@ export const configureTools = [
       if (act === undefined) {
         if (delivery !== undefined) throw notWith('/delivery_id', 'delivery_id is of act: "replay".')
         if (fields === undefined) throw nothing()
-        const { done } = await put({ base, kind, id, merge: fields, ...versions }, context)
+        const { done } = await put({ base, kind, id, merge: fields, ...versions }, context).catch(ofFields)
         return unlike(fields, writtenBody(shownDefinition(done)))
       }
       if (fields !== undefined) throw notWith('/fields', 'Send fields or act, one of them.')
@@ -137,6 +137,12 @@ export const configureTools = [
     },
   }),
 ]
+
+/** Names what the definition has wrong at its place among the arguments. */
+const ofFields = (thrown: unknown): never => {
+  throw withPaths(thrown, (path) => (OF_CALL.test(path) ? path : `/fields${path}`))
+}
+const OF_CALL = /^(\/(base_id|kind|id|expected_version|idempotency_key))?$/
 
 /** What is stored otherwise than it was sent: defaults, and what the server made, such as a secret. */
 const unlike = (sent: Readonly<Record<string, unknown>>, written: object): object =>
