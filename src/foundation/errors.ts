@@ -165,12 +165,16 @@ export function withPaths(thrown: unknown, rewrite: (path: string) => string): u
   return restated(thrown, { details })
 }
 
-/** The same failure with other details, or another message. */
+/** The same failure with other details, another message or another code. */
 export function restated(
   error: DomainError,
-  { message = error.message, details = error.details }: { message?: string; details?: readonly Detail[] },
+  {
+    code = error.code,
+    message = error.message,
+    details = error.details,
+  }: { code?: FailureCode; message?: string; details?: readonly Detail[] },
 ): DomainError {
-  const { code, cause, retryAfterSeconds, requestId, isUpstream } = error
+  const { cause, retryAfterSeconds, requestId, isUpstream } = error
   return new DomainError(code, message, {
     details,
     cause,

@@ -104,7 +104,7 @@ test('more drafts than a batch holds are merged whole or not at all, and the ref
       succeed(await call('POST', `/v1/${from}/batch`, { operations }))
     }
     await define(3000)
-    const { details } = expectFailure(await promote({ from }), 'VALIDATION_ERROR')
+    const { details } = expectFailure(await promote({ from }), 'CONFLICT')
     expect(details).toMatchObject([{ path: `/${type}/l1500/data/n`, code: 'maximum' }])
     expect(await written()).toBe(0)
     succeed(await call('PATCH', at(from, 'l1500', type), { data: { n: 2000 + version } }))
@@ -152,10 +152,10 @@ test('a proposal names an end that is gone, and a deletion that production restr
   const alone = { resources: [{ kind: 'relationship', id: made }] }
   const missing = (side: string) => ({ path: `/${made}/${side}_id`, code: 'unknown_record' })
   expect((await propose(alone)).breaks).toMatchObject([missing('target')])
-  expect(expectFailure(await promote(alone), 'VALIDATION_ERROR').details).toMatchObject([missing('target')])
+  expect(expectFailure(await promote(alone), 'CONFLICT').details).toMatchObject([missing('target')])
   succeed(await call('DELETE', at('crm', a)))
   expect((await propose()).breaks).toMatchObject([missing('source')])
-  expect(expectFailure(await promote({ dry_run: true }), 'VALIDATION_ERROR').details).toMatchObject([
+  expect(expectFailure(await promote({ dry_run: true }), 'CONFLICT').details).toMatchObject([
     missing('source'),
   ])
   succeed(await call('POST', `/v1/${id}/discard`, alone))
@@ -564,10 +564,30 @@ describe('promoting', () => {
     expect((await stateOf()).status).toBe('merged')
   })
 
+  test('what production refuses by now is a conflict: a type that is gone, or a schema that is stricter', async () => {
+    const [gone, strict] = [`gone${serial}`, `strict${serial}`]
+    for (const type of [gone, strict]) {
+      succeed(await call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
+      succeed(await call('PUT', at(id, 'x', type), { data: { n: 5 } }), 201)
+    }
+    succeed(await call('DELETE', `/v1/crm/record-types/${gone}`))
+    const json_schema = { properties: { n: { maximum: 3 } } }
+    succeed(await call('PATCH', `/v1/crm/record-types/${strict}`, { json_schema }))
+    for (const [type, code, path] of [
+      [gone, 'record_type_not_found', 'record_type'],
+      [strict, 'maximum', 'data/n'],
+    ]) {
+      const resources = [{ kind: 'record', record_type: type, id: 'x' }]
+      expect((await propose({ resources })).breaks).toHaveLength(1)
+      const { details } = expectFailure(await promote({ resources }), 'CONFLICT')
+      expect(details).toMatchObject([{ path: `/${type}/x/${path}`, code }])
+    }
+  })
+
   test('a value that the schema refuses, sent by resolve, is refused at the path of the record', async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     const resolve = [{ record_type: 'deal', id: a, field: 'data.amount', take: 'value', value: 'much' }]
-    const refused = expectFailure(await promote({ resolve }), 'VALIDATION_ERROR')
+    const refused = expectFailure(await promote({ resolve }), 'CONFLICT')
     expect(refused.details[0].path).toBe(`/deal/${a}/data/amount`)
     expect((await dataOf('crm', a)).stage).toBe('open')
   })

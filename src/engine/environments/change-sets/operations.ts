@@ -19,7 +19,7 @@ type Placed = {
 
 /**
  * Applies merged drafts: what goes first, links before records, then what comes and stays, records before links.
- * @throws as the batch does, with the path of the draft; CONFLICT where a deletion takes more with it than was reviewed
+ * @throws CONFLICT with the path of the draft that production refuses, or where a deletion takes more with it than was reviewed
  */
 export async function applyDrafts(
   scope: WriteScope,
@@ -82,7 +82,7 @@ export const isThere = (details: readonly Detail[]): DomainError => {
   return new DomainError('CONFLICT', message, { details })
 }
 
-/** Moves `/operations/3/data` to `/deal/d1/data`, and names the draft in place of the operation. */
+/** A conflict of what production refuses by now: at `/deal/d1/data` in place of `/operations/3/data`, and with the name of the draft. */
 function atDrafts(thrown: unknown, part: readonly Placed[]): unknown {
   if (!(thrown instanceof DomainError)) return thrown
   const nameAt = (n: string) => {
@@ -90,7 +90,8 @@ function atDrafts(thrown: unknown, part: readonly Placed[]): unknown {
     return placed && nameOf(placed.merged.draft)
   }
   const message = thrown.message.replace(/^Operation (\d+)(?=: )/, (same, n) => nameAt(n) ?? same)
-  return withPaths(restated(thrown, { message }), (path) =>
+  const code = /^(VALIDATION_ERROR|NOT_FOUND)$/.test(thrown.code) ? 'CONFLICT' : thrown.code
+  return withPaths(restated(thrown, { code, message }), (path) =>
     path.replace(/^\/operations\/(\d+)/, (same, n) => (nameAt(n) ? `/${nameAt(n)}` : same)),
   )
 }
