@@ -192,6 +192,20 @@ describe('references of a schema', () => {
     expect(failed(schema, { a: 'x' })).toEqual([])
   })
 
+  test('beside a $ref, draft-07 ignores all else, and 2020-12 nothing', () => {
+    const word = { type: 'string' }
+    const a = { $ref: '#/definitions/word', type: 'integer', maxLength: 1, enum: ['x'] }
+    const schema = { definitions: { word }, properties: { a } }
+    const draft07 = { ...schema, $schema: DRAFT_07 }
+    expect(failed(draft07, { a: 'long' })).toEqual([])
+    expect(failed(draft07, { a: 1 })).toEqual(['type /data/a'])
+    expect(failed(schema, { a: 'long' })).not.toEqual([])
+    // What is ignored is checked against the meta-schema all the same.
+    expect(refused({ ...draft07, properties: { a: { ...a, type: 'strng' } } })).toEqual([
+      'enum /json_schema/properties/a/type',
+    ])
+  })
+
   test('a subschema outside the keywords is checked against the meta-schema when it is referenced', () => {
     const schema = { 'x-part': { type: 'strng' }, properties: { a: { $ref: '#/x-part' } } }
     expect(refused(schema)).toEqual(['enum /json_schema/x-part/type'])

@@ -82,7 +82,7 @@ export class Reader {
     if (raw['format'] === 'enum' && !('enum' in raw)) this.noteFormat('enum', [...path, 'format'])
     if (isEmbedded) this.embedded--
     for (const name of anchorNames(raw, this.dialect)) this.anchors.set(name, { schema: raw, path })
-    if (this.dialect === 'draft-07') modernize(clean)
+    if (this.dialect === 'draft-07') modernize(clean, raw)
     return clean
   }
 
@@ -263,8 +263,10 @@ function anchorNames(raw: Record<string, unknown>, dialect: Dialect): string[] {
   return names.filter((name) => typeof name === 'string').filter(isName)
 }
 
-/** Rewrites draft-07 tuples in 2020-12 syntax. */
-function modernize(clean: Clean): void {
+/** Rewrites draft-07 in 2020-12 syntax: tuples, and references, beside which it ignores all else. */
+function modernize(clean: Clean, { $ref }: Record<string, unknown>): void {
+  if (typeof $ref === 'string')
+    for (const name of Object.keys(clean)) if (name !== FORMER_NAMES) delete clean[name]
   if (Array.isArray(clean['items'])) {
     clean['prefixItems'] = clean['items']
     delete clean['items']
