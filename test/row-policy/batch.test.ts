@@ -110,6 +110,7 @@ test('a batch that would move a record out of the policy is refused with the pat
   })
   expect(error).toMatchObject({
     code: 'FORBIDDEN',
+    message: expect.stringMatching(/endpoint\. Nothing was written\.$/),
     details: [{ path: '/operations/1/data', code: 'out_of_bounds' }],
   })
   expect((await stored(`n${a}`)).error.code).toBe('NOT_FOUND')

@@ -104,7 +104,8 @@ function combine(failures: readonly [Failure, ...Failure[]]): DomainError {
   const count = new Set(sorted.map((failure) => failure.index)).size
   const others = count > 1 ? ` ${count} operations fail; nothing was written.` : ' Nothing was written.'
   const { details, total } = listFaults(sorted, placeOf)
-  return new DomainError(error.code, `Operation ${index}: ${error.message}${others}`, {
+  const message = error.message.replace(/ Nothing was written\.$/, '')
+  return new DomainError(error.code, `Operation ${index}: ${message}${others}`, {
     details,
     total,
     cause: error.cause,
