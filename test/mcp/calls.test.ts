@@ -335,7 +335,12 @@ test('a dry_run returns the result without writing', async () => {
   const real = await tool('create_task', { title: 'perhaps', idempotency_key: 'dry-1' })
   expect(real.body).not.toHaveProperty('dry_run')
   const gone = await tool('delete_record', { record_type: 'task', id: real.body.id, dry_run: true })
-  expect(gone.body).toEqual({ id: real.body.id, deleted: true, dry_run: true })
+  const deletion = {
+    records: { count: 1, by_type: { task: 1 } },
+    samples: [`task/${real.body.id}`],
+    titles: ['perhaps'],
+  }
+  expect(gone.body).toEqual({ id: real.body.id, deleted: true, deletion, dry_run: true })
   expect((await server.call('GET', `/v1/crm/records/task/${real.body.id}`)).status).toBe(200)
 })
 

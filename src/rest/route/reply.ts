@@ -69,9 +69,10 @@ function placeOf(path: string, request: FastifyRequest, spec: Placing): string {
   if (typeof body === 'object' && body !== null && Object.hasOwn(body, first)) return path
   const params = request.params as object
   const renamed = spec.renamed?.[first]
-  if (renamed !== undefined) return `${Object.hasOwn(params, renamed) ? 'path' : 'query'}/${renamed}${rest}`
+  const isQuery = (name: string) => spec.query !== undefined && Object.hasOwn(spec.query.shape, name)
+  if (renamed !== undefined) return `${isQuery(renamed) ? 'query' : 'path'}/${renamed}${rest}`
   if (first === 'expected_version' || first === 'expected_hash') return 'header/If-Match'
   if (Object.hasOwn(params, first)) return `path/${first}${rest}`
-  if (spec.query && Object.hasOwn(spec.query.shape, first)) return `query/${first}${rest}`
+  if (isQuery(first)) return `query/${first}${rest}`
   return path
 }
