@@ -499,3 +499,23 @@ test('an undo beside which another writer brings the record back says what overt
   expect(expectFailure(await undone, 'CONFLICT').details).toMatchObject([{ code: 'overtaken' }])
   expect(succeed(await get(type, 'a'))).toMatchObject({ version: 3, data: { n: 2 } })
 })
+
+describe('while an older write is open, which the feed waits for', () => {
+  test('what was answered is undone at once and whole, and the last request is the last', async () => {
+    const type = await world.newType()
+    await put(type, 'kept', { n: 1 })
+    const late = await holdOpen(world.database)
+    await late.query(
+      `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, actor_name, via, request_id)
+       VALUES ('crm', 'record', $1, 'late', 'create', 1, '{}', 'x', 'system', 'late')`,
+      [type],
+    )
+    const request = await batch([create(type, 'a'), create(type, 'b')])
+    expect(await changesOf(`request_id=${request}`)).toEqual([])
+    expect(succeed(await undo({ request_id: request })).count).toBe(2)
+    await put(type, 'newest', { n: 2 })
+    expect(succeed(await undo({ last: true })).count).toBe(1)
+    const left = await Promise.all(['kept', 'a', 'b', 'newest'].map((id) => get(type, id)))
+    expect(left.map(({ status }) => status)).toEqual([200, 404, 404, 404])
+  })
+})

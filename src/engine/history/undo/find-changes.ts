@@ -45,19 +45,13 @@ export async function findChanges(
   db: Db,
   baseId: string,
   reader: Reader,
-  settled: number,
+  upTo: number,
   seq: number | null,
 ): Promise<FoundChange[]> {
-  if (seq === null) return changesWithin(db, baseId, reader, { after: 0, upTo: settled }, null)
-  const named = await changesWithin(
-    db,
-    baseId,
-    reader,
-    { after: seq - 1, upTo: Math.min(seq, settled) },
-    null,
-  )
+  if (seq === null) return changesWithin(db, baseId, reader, { after: 0, upTo }, null)
+  const named = await changesWithin(db, baseId, reader, { after: seq - 1, upTo: Math.min(seq, upTo) }, null)
   if (named[0]?.operation !== 'delete') return named
-  const taken = await changesWithin(db, baseId, reader, { after: seq, upTo: settled }, seq)
+  const taken = await changesWithin(db, baseId, reader, { after: seq, upTo }, seq)
   return [...taken, ...named]
 }
 

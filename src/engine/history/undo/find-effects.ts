@@ -43,14 +43,14 @@ export async function withEffects(
   baseId: string,
   { access }: Pick<Reader, 'access'>,
   asked: readonly FoundChange[],
-  settled: number,
+  upTo: number,
 ): Promise<{ changes: FoundChange[]; effects: Effects }> {
   const all = new Map(asked.map((change) => [change.seq, change]))
   const deliveries: Effect[] = []
   const runs: Effect[] = []
   const types = access.types('read', baseId)
   const visible = types === '*' ? 'true' : visibleTo('$5')
-  const bounds = [LIMITS.undoneChanges + 1, settled, ...(types === '*' ? [] : [[...types]])]
+  const bounds = [LIMITS.undoneChanges + 1, upTo, ...(types === '*' ? [] : [[...types]])]
   const read = async <T extends object>(
     of: Statement,
     keys: readonly unknown[],

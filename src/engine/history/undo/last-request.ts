@@ -29,14 +29,14 @@ export async function findLastRequest(
   baseId: string,
   viewer: Viewer,
   endpoint: string | null,
-  settled: number,
+  upTo: number,
   until: string | null,
 ): Promise<{ last: LastRequest; reader: Reader }> {
   const { tokenId } = viewer
   if (tokenId === null) throw nothingOfToken(0)
   const own = { ...ALL, actor: tokenId, endpoint }
   const filter: ChangeFilter = { ...own, until }
-  let left = await withinTimes(db, baseId, { after: 0, upTo: settled }, filter)
+  let left = await withinTimes(db, baseId, { after: 0, upTo }, filter)
   let room: number = LIMITS.undoneRequests
   let size: number = LIMITS.feedReach
   for (let seen = 0; seen < LIMITS.changesScanned && room > 0 && left.after < left.upTo; seen += size) {
@@ -46,7 +46,7 @@ export async function findLastRequest(
     for (const { request_id: requestId, call, at, via } of rows) {
       if (undos.has(requestId)) continue
       const reader: Reader = { ...viewer, filter: { ...own, requestId } }
-      if (await isUndone(db, baseId, reader, settled)) continue
+      if (await isUndone(db, baseId, reader, upTo)) continue
       return { last: { requestId, at, via, tool: unpackCall(call)?.tool ?? null }, reader }
     }
     room -= rows.length
@@ -117,8 +117,8 @@ async function undosAmong(
 }
 
 /** Whether changes of a request are undone, and none is left that could be. */
-async function isUndone(db: Db, baseId: string, reader: Reader, settled: number): Promise<boolean> {
-  const changes = await findChanges(db, baseId, reader, settled, null)
+async function isUndone(db: Db, baseId: string, reader: Reader, upTo: number): Promise<boolean> {
+  const changes = await findChanges(db, baseId, reader, upTo, null)
   const found = await mapResourceEntries(db, baseId, changes, stepsOf)
   const isDone = (steps: (typeof found)[number]) => !('code' in steps) && steps.length === 0
   return found.some(isDone) && found.every((steps) => 'code' in steps || steps.length === 0)

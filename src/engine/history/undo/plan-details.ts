@@ -17,10 +17,10 @@ const revertOf = (cause: number | string | null, of: Of) => `${cause}\n${nameOf(
 export async function addDiffs(
   scope: WriteScope,
   baseId: string,
-  settled: number,
+  upTo: number,
   reverts: readonly (Of & { reverts: number; diff?: Change['diff'] | undefined })[],
 ): Promise<void> {
-  const { changes: made } = await readOwn(scope.db, baseId, settled, scope.answer.page())
+  const { changes: made } = await readOwn(scope.db, baseId, upTo, scope.answer.page())
   const diffs = new Map(made.map((change) => [revertOf(change.cause, change), change.diff]))
   for (const undone of reverts) undone.diff = diffs.get(revertOf(undone.reverts, undone))
 }
@@ -40,10 +40,10 @@ export async function effectsOf(
   baseId: string,
   reader: Reader,
   asked: readonly FoundChange[],
-  settled: number,
+  upTo: number,
 ): Promise<Effects | null> {
   try {
-    return (await withEffects(tx, baseId, reader, asked, settled)).effects
+    return (await withEffects(tx, baseId, reader, asked, upTo)).effects
   } catch (thrown) {
     if (thrown instanceof DomainError && thrown.code === 'VALIDATION_ERROR') return null
     throw thrown

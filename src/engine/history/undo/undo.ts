@@ -15,6 +15,7 @@ import type { WriteScope } from '../../core/write/write.ts'
 import { hasUnique } from '../../data/indexes/index.ts'
 import type { Change, Kind, Operation } from '../../log/entry.ts'
 import { type ChangeFilter, type ChangeFilterArgs, readChangeFilter, readSeq } from '../../log/filter.ts'
+import { wholeLog } from '../../log/ranges.ts'
 import type { Reader } from '../../log/read.ts'
 import { requireBaseAccess, requirePermission } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -104,9 +105,9 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     ...{ ...viewerOf(scope), access: rightsOf(scope) },
     filter: { ...readChangeFilter(filter, scope.planning?.plannedAt), ...here },
   }
-  // Of the log up to here, nothing is missed.
-  const settled = await scope.feed.settledSeq()
   return scope.db.transaction(async (tx) => {
+    // Also what readers do not see yet, because an older write is open: an answered request is whole.
+    const { upTo } = await wholeLog(tx, baseId)
     const { planning, ...rest } = scope
     // The last one of each: what does not go together is tried again.
     const made = new Map<string, MadeSecret>()
@@ -116,13 +117,13 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     // A plan stays with the request that it was made for, whatever its caller did since.
     const until = planning?.plannedAt ? new Date(planning.plannedAt + 1).toISOString() : null
     const own = isLast
-      ? await findLastRequest(tx, baseId, named, named.filter.endpoint, settled, until)
+      ? await findLastRequest(tx, baseId, named, named.filter.endpoint, upTo, until)
       : undefined
-    const found = await findChanges(tx, baseId, own?.reader ?? named, settled, seq)
+    const found = await findChanges(tx, baseId, own?.reader ?? named, upTo, seq)
     const asked = promotion === undefined ? found : madeBy(promotion, found)
     const { changes, effects } = takesEffects
-      ? await withEffects(tx, baseId, named, asked, settled)
-      : { changes: asked, effects: withDiffs ? await effectsOf(tx, baseId, named, asked, settled) : null }
+      ? await withEffects(tx, baseId, named, asked, upTo)
+      : { changes: asked, effects: withDiffs ? await effectsOf(tx, baseId, named, asked, upTo) : null }
     if (changes.length === 0) {
       await requireBase(scope, baseId)
       throw nothingFound({ seq, ...filter })
@@ -141,8 +142,7 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     const undo = { ...answer, last: own?.last ?? null, effects }
     // What the plan shows besides is no part of what is approved.
     const state = planning && (await digestInTurns([undo.data, undo.also, undo.skipped]))
-    if (withDiffs && !scope.policy)
-      await addDiffs(undoing.scope, baseId, settled, [...undo.data, ...undo.also])
+    if (withDiffs && !scope.policy) await addDiffs(undoing.scope, baseId, upTo, [...undo.data, ...undo.also])
     if (withTitles) await addTitles(undoing.scope, baseId, [...undo.data, ...undo.also, ...undo.skipped])
     if (planning && state) {
       const what = [sentence(undo), ...renamesIn(steps, renamings)].join(' ')
