@@ -2,17 +2,16 @@
 import type { ComponentProps, ReactNode } from 'react'
 import { Icon, type IconName } from './icon.tsx'
 
-type Props = Omit<ComponentProps<'button'>, 'children'> & {
-  label?: ReactNode
-  icon?: IconName
-  /** The key that presses it, said where there is room. */
-  kbd?: string
-}
+/** `kbd` is the key that presses it, said where there is room. */
+type Own = { label?: ReactNode; icon?: IconName; kbd?: string }
+type Props = Omit<ComponentProps<'button'>, 'children'> & Own
 
 export const Button = ({ label, icon, kbd, ...rest }: Props) => (
   <button type="button" {...rest}>
     {icon && <Icon name={icon} />}
-    {label} {kbd && <kbd className="wide-only">{kbd}</kbd>}
+    {label}
+    {kbd && ' '}
+    {kbd && <kbd className="wide-only">{kbd}</kbd>}
   </button>
 )
 
