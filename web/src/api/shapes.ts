@@ -35,7 +35,6 @@ export type Schema = {
 export type Row = Omit<StoredRecord<Api.Data>, '_expanded'> & { title?: string }
 export type Deleted = Row & { deleted_at: string; deleted_by: Api.Actor; expires_at: string | null }
 
-export type Operation = Api.Change['operation']
 /** A field that a request changed; `from` and `to` where all changes share the value. */
 export type ChangedField = NonNullable<Api.ChangeGroup['fields']>[number]
 export type Proposer = NonNullable<Api.ChangeGroup['proposed']>[number]

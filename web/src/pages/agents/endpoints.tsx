@@ -23,7 +23,7 @@ type Props = {
 }
 
 /** The tokens that have a grant on an endpoint. */
-export const holders = (tokens: readonly Token[], id: string): Token[] =>
+const holders = (tokens: readonly Token[], id: string): Token[] =>
   tokens.filter(({ grants }) => grants.some((grant) => endpointsOf(grant).includes(id)))
 
 export function Endpoints({ base, endpoints, tokens, selected }: Props) {

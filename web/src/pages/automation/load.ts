@@ -59,7 +59,7 @@ const sourcesOf = (type: RecordType): Source[] =>
     return { id: `${type.id}/${source.name}`, name: source.name, type, calls, host: hostOf(first ?? '') }
   })
 /** An address of an agent, or a template of one. */
-export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
 export const SPANS = ['24h', '7d', '30d'] as const
 export type Span = (typeof SPANS)[number]
