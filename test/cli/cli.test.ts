@@ -228,6 +228,29 @@ test('`token create` makes a token for one endpoint, and `token self` shows the 
   })
 })
 
+test('an option with a short form takes JSON where that says more, and names itself if it cannot read it', async () => {
+  const rule = { record_type: 'deal', operations: ['update'], max: 2, per: 'day' }
+  const grant = { base: 'crm', record_type: '*', environment: '*', permission: 'write' }
+  const bounded = JSON.stringify({ ...grant, writes: { auto: [rule] } })
+  const made = await json('token', 'create', '--name', 'bounded', '--grant', bounded)
+  expect(made.grants).toMatchObject([{ ...grant, writes: { auto: [rule] } }])
+  await server.call('PUT', '/v1/crm/records/deal/drafted', { data: { amount: 1 } })
+  expect(await json('preview', 'create', 'fields', '--copy', 'on_write')).toMatchObject({ id: 'crm--fields' })
+  await server.call('PATCH', '/v1/crm--fields/records/deal/drafted', { data: { amount: 2 } })
+  const field = { kind: 'record', record_type: 'deal', id: 'drafted', fields: ['data.amount'] }
+  const discarded = ['--base', 'crm--fields', 'discard', '--resource', JSON.stringify(field)]
+  expect(await json(...discarded)).toMatchObject({ changes: [{ id: 'deal/drafted', op: 'update' }] })
+  const cut = [
+    ['endpoint', 'put', 'cut', '--actions', '[{"id":'],
+    ['token', 'create', '--name', 'cut', '--grant', '{"base":'],
+    ['promote', 'crm--fields', '--resource', '{"kind":'],
+  ]
+  for (const args of cut) {
+    const { code, out, err } = await run(...args)
+    expect([code, out, err]).toEqual([2, '', expect.stringContaining(`VALIDATION_ERROR: ${args.at(-2)}`)])
+  }
+})
+
 test('an API error is printed on standard error with its code, and the exit code is 1', async () => {
   const wrong = await run('record', 'put', 'deal', 'd9', '--data', '{"amout":1}')
   expect(wrong).toMatchObject({ code: 1, out: '' })

@@ -182,6 +182,12 @@ async function readJson(text: string, flag: string): Promise<unknown> {
   }
 }
 
+/** Reads a short form, or the JSON that says more: a text that begins as JSON, `@file`, or `-`. */
+export const orJson =
+  (short: (text: string, flag: string) => unknown) =>
+  (text: string, flag: string): unknown =>
+    /^(\s*[[{]|@|-$)/.test(text) ? readJson(text, flag) : short(text, flag)
+
 /** Reads the text of an option or argument: inline text, `@file`, or `-` for standard input. */
 export async function readText(text: string, flag: string): Promise<string> {
   return (await sourceOf(text, flag)).toString().replace(/^\ufeff/, '')

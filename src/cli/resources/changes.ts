@@ -118,7 +118,8 @@ export const changes = commandOf('changes.list', 'changes', {
   },
   // The values before a change are shown, and a client of JSON asks for them.
   forShow: (query) => {
-    if (!query.has('group')) query.set('include', 'before')
+    const parts = query.get('include')?.split(',') ?? []
+    if (!query.has('group')) query.set('include', [...new Set(['before', ...parts])].join(','))
   },
   showEntry: (entry) => {
     if (process.stdout.isTTY) return showEntryLine(entry as Entry)

@@ -1,6 +1,6 @@
 import { configuration } from '../command/configuration.ts'
 import { commandOf } from '../command/operations.ts'
-import { flag, type Option, textFile } from '../command/options.ts'
+import { flag, type Option, orJson, textFile } from '../command/options.ts'
 
 /** What the option for tool selections says, shared by endpoints and toolsets. */
 export const tools =
@@ -9,9 +9,10 @@ export const tools =
 /** Ids, or JSON where an action says with whose rights it runs. */
 const actions: Option = {
   flags: '--actions <ids>',
-  about: 'actions that are offered as tools, comma-separated; or a JSON list of { id, run_as }',
+  about:
+    'actions that are offered as tools, comma-separated; or a list of { id, run_as } (JSON, @file, or -)',
   to: { body: 'actions' },
-  read: (written) => (written.startsWith('[') ? JSON.parse(written) : written.split(',')),
+  read: orJson((written) => written.split(',')),
 }
 
 export const endpoint = configuration('endpoints', {

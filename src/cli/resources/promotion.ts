@@ -2,21 +2,22 @@
 import type { Noun, Row } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { commandOf } from '../command/operations.ts'
-import { type Option, yes } from '../command/options.ts'
+import { type Option, orJson, yes } from '../command/options.ts'
 import { proposalExit, showDone, showProposal } from '../command/show-changes.ts'
 
 export const resources: Option = {
   flags: '--resource <kind/id>',
-  about: 'only this resource, such as record_type/deal, or record/deal/d1 of a change-set; can be repeated',
+  about:
+    'only this resource, such as record_type/deal, or record/deal/d1 of a change-set; or JSON, which can name fields; can be repeated',
   to: { body: 'resources' },
   several: true,
-  read: (text) => {
+  read: orJson((text) => {
     const [, kind, id] = /^(\w+)\/(.+)$/.exec(text) ?? []
     if (kind === undefined) throw misused('--resource must be a kind and an id, such as record_type/deal.')
     if (kind !== 'record') return { kind, id }
     const [recordType = '', ...rest] = id?.split('/') ?? []
     return { kind, record_type: recordType, id: rest.join('/') }
-  },
+  }),
 }
 
 export const migration = 'the steps that migrate records, by record type'

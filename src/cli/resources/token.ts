@@ -3,15 +3,15 @@ import type { Answer } from '../command/client.ts'
 import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { commandOf } from '../command/operations.ts'
-import type { Option } from '../command/options.ts'
+import { type Option, orJson } from '../command/options.ts'
 import { note, showOne } from '../command/print.ts'
 
 const grant: Option = {
   flags: '--grant <grant>',
   about:
-    'base=crm,record_type=*,environment=production,permission=write; endpoint=frontline in place of record_type reaches that endpoint only; a|b is a list; repeat the flag for more grants',
+    'base=crm,record_type=*,environment=production,permission=write; endpoint=frontline in place of record_type reaches that endpoint only; writes=propose proposes; a|b is a list; or JSON, which rules need; repeat the flag for more grants',
   to: { body: 'grants' },
-  read: readGrant,
+  read: orJson(readGrant),
   required: true,
   several: true,
 }
