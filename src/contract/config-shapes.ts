@@ -66,19 +66,43 @@ export const DiscardBody = z.strictObject({
   dry_run: z.boolean().optional().meta({ description: 'Show the changes and store nothing.' }),
 })
 
-const resolve = z
-  .array(
-    z.strictObject({
-      kind: z.enum(DRAFTS).optional().meta({ description: '`record`, as by default.' }),
-      record_type: z.string().optional().meta({ description: 'Of a record.' }),
-      id: z.string(),
-      field: z.string().optional().meta({
-        description: 'The field, such as `data.amount`. Without it, all of the record.',
-      }),
-      take: z.enum(['preview', 'production', 'value']),
-      value: z.unknown().optional().meta({ description: 'With `take: value`, and a field.' }),
+const Resolution = z
+  .strictObject({
+    kind: z.enum(DRAFTS).optional().meta({ description: '`record`, as by default.' }),
+    record_type: z.string().optional().meta({ description: 'Of a record.' }),
+    id: z.string(),
+    field: z.string().optional().meta({
+      description: 'The field, such as `data.amount`. Without it, all of the record.',
     }),
-  )
+    take: z.enum(['preview', 'production', 'value']),
+    value: z.unknown().optional().meta({ description: 'With `take: value`, and a field.' }),
+  })
+  .superRefine(({ take, field, value }, context) => {
+    const wrong = (name: string, code: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [name], params: { code }, message })
+    if (take !== 'value' && value !== undefined)
+      wrong('value', 'exclusive', `take "${take}" takes no value. Leave value out, or send take "value".`)
+    if (take === 'value' && value === undefined)
+      wrong('value', 'required', 'Send value, the value that the field gets, or another take.')
+    if (take === 'value' && field === undefined)
+      wrong('field', 'required', 'Send field, the field that gets the value, such as "data.amount".')
+  })
+
+/** Refuses a second word on a field: one of them would do nothing. */
+function saysOnce(all: readonly z.output<typeof Resolution>[], context: z.core.$RefinementCtx) {
+  const said = new Set<string>()
+  for (const [n, { kind = 'record', record_type = '', id, field = '' }] of all.entries()) {
+    const path = field.startsWith('/') ? field.slice(1).replaceAll('/', '.') : field
+    const key = JSON.stringify([kind, record_type, id, path])
+    const message = 'An item before it says how this conflict ends. Leave one of them out.'
+    if (said.has(key)) context.addIssue({ code: 'custom', path: [n], params: { code: 'duplicate' }, message })
+    said.add(key)
+  }
+}
+
+const resolve = z
+  .array(Resolution)
+  .superRefine(saysOnce)
   .max(LIMITS.changeSetRows)
   .optional()
   .meta({ description: 'Of a change-set: how each conflict ends, and what production refuses.' })
@@ -117,8 +141,8 @@ export const PromoteBody = ProposalBody.extend({
   }),
 })
 
-/** What waits for a person: a promotion that is asked for. */
-export const ReviewBody = ProposalBody.extend({
+/** What waits for a person: a promotion that is asked for. Who decides it says how conflicts end. */
+export const ReviewBody = ProposalBody.omit({ resolve: true }).extend({
   kind: z.literal('promotion').optional().meta({ description: '`promotion`, as by default.' }),
   title: z
     .string()

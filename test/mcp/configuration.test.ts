@@ -166,9 +166,14 @@ describe('the tools of configuration', () => {
       [{ kind: 'action', id: 't', act: 'test' }, '/act'],
       [{ kind: 'trigger', id: 't', act: 'replay' }, '/delivery_id'],
       [{ kind: 'trigger', id: 't', act: 'test', delivery_id: 'x' }, '/delivery_id'],
+      [{ kind: 'trigger', id: 't', act: 'delete', delivery_id: 'x' }, '/delivery_id'],
       [{ kind: 'record_type', id: 't', fields: {} }, '/kind'],
     ] as const)
       expect((await call('configure', args)).error.details[0].path).toBe(path)
+    for (const other of [{ status: 'dead' }, { id: 't', limit: 3 }, { id: 't', cursor: 'x' }])
+      expect((await call('configuration', { kind: 'trigger', ...other })).error.details[0]).toMatchObject({
+        ...{ path: `/${Object.keys(other).at(-1)}`, code: 'exclusive' },
+      })
     const noLog = await call('configuration', { kind: 'seed', id: 'x', log: true })
     expect(noLog.error.details[0]).toMatchObject({
       path: '/kind',

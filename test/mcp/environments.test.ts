@@ -99,6 +99,14 @@ describe('the tools of environments', () => {
       code: 'VALIDATION_ERROR',
       details: [{ path: '/name', code: 'required' }, { code: 'usage' }],
     })
+    for (const other of [
+      { action: 'list', copy: 'config' },
+      { action: 'create', name: 'two', state: 'open' },
+      { action: 'delete', name: 'dev', description: 'Old' },
+    ])
+      expect(await asAgent('preview', other)).toMatchObject({
+        details: [{ path: `/${Object.keys(other).at(-1)}`, code: 'exclusive' }, { code: 'usage' }],
+      })
     const plan = await asAgent('preview', { action: 'delete', name: 'dev' })
     expect(plan['plan'].what).toContain(`${base}--dev`)
     const byId = await asAgent('preview', { action: 'delete', name: made['id'] })
@@ -141,6 +149,12 @@ describe('the tools of environments', () => {
     expect(await asAgent('propose', { revision: 1 }, mcp)).toMatchObject({
       details: [{ path: '/revision', code: 'unknown_key', message: 'Unknown field "revision".' }, {}],
     })
+    const resolve = [{ record_type: 'task', id: 't1', take: 'preview' }]
+    for (const apart of [{ title: 'The survey' }, { comment: 'Signed.' }, { submit: true, resolve }])
+      expect(await asAgent('propose', apart, mcp)).toMatchObject({
+        details: [{ path: `/${Object.keys(apart).at(-1)}`, code: 'exclusive' }, { code: 'usage' }],
+      })
+    expect(await asAgent('propose', {}, mcp)).toMatchObject({ status: 'open' })
     const proposal = await asAgent('propose', { submit: true, title: 'The survey', comment: 'Signed.' }, mcp)
     expect(proposal).toMatchObject({
       ...{ status: 'submitted', reviews: [], review_request: { state: 'open', title: 'The survey' } },

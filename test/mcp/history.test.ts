@@ -39,6 +39,17 @@ test('record_history refuses exclusive arguments, an unknown version and a type 
   expect((await history({ version: 1 }, token)).error.code).toBe('FORBIDDEN')
 })
 
+test.each([
+  [{ group: 'request', include: 'before,titles' }, '/include'],
+  [{ group: 'request', order: 'asc' }, '/order'],
+  [{ include: 'fields' }, '/include'],
+  [{ trace: 1, limit: 3 }, '/limit'],
+  [{ calls: 'usage', limit: 3 }, '/limit'],
+])('changes refuses what a list of another form does not take: %j', async (args, path) => {
+  const { error } = await callTool(world, '/mcp/crm', 'changes', args, { token: world.adminToken })
+  expect(error.details).toMatchObject([{ path, code: 'exclusive' }])
+})
+
 test('query_records with as_of returns the records at that time, as REST does', async () => {
   const kind = await world.newType()
   const put = (id: string, data: object) => world.call('PUT', `/v1/crm/records/${kind}/${id}`, { data })

@@ -14,6 +14,7 @@ import { compile } from '../../graphql/execute.ts'
 import { without } from '../budget/lean.ts'
 import { ReadResult, type Row } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
+import { refuseOthers } from '../tool/refuse-others.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 import { changesForView, forView } from '../views/views.ts'
 
@@ -152,14 +153,15 @@ export const changeTools = [
     }),
     output: pageOutput,
     run: async (
-      { base_id, record_type, request_id, actor_kind, include, group, limit = PAGE, ...args },
+      { base_id, record_type, request_id, actor_kind, include, group, limit: most, ...args },
       context,
     ) => {
+      const limit = most ?? PAGE
       const { max_tokens: _, trace: traced, calls, ...filter } = args
       const { actor, since, until, ...ofChanges } = filter
       if (calls === 'usage') {
         refuseOthers(
-          { ...ofChanges, record_type, request_id, actor_kind, include, group, trace: traced },
+          { ...ofChanges, record_type, request_id, actor_kind, include, group, limit: most, trace: traced },
           OF_USAGE,
         )
         const { usage } = await listUsage(
@@ -176,7 +178,10 @@ export const changeTools = [
         return new ReadResult(callsBody({ ...page, data: page.data.map(bare), nextBefore: null }))
       }
       if (traced !== undefined) {
-        refuseOthers({ ...filter, record_type, request_id, actor_kind, include, group }, OF_TRACE)
+        refuseOthers(
+          { ...filter, record_type, request_id, actor_kind, include, group, limit: most },
+          OF_TRACE,
+        )
         const { changeTrace } = await trace({ base: base_id, seq: traced }, context).catch(
           (thrown: unknown) => {
             throw withPaths(thrown, (path) => (path === '/seq' ? '/trace' : path))
@@ -184,7 +189,11 @@ export const changeTools = [
         )
         return new ReadResult(steps(changeTrace))
       }
-      if (include === 'fields' && group === undefined) throw fieldsOfGroups()
+      const showsBefore = include?.startsWith('before') ?? false
+      if (group === undefined && include === 'fields') throw fieldsOfGroups()
+      if (group !== undefined && showsBefore) refuseOthers({ include }, 'Groups have no diffs.')
+      if (group !== undefined && filter.order === 'asc')
+        refuseOthers({ order: filter.order }, 'Groups are listed newest first.')
       const asked = {
         ...omitUndefined(filter),
         base: base_id,
@@ -192,7 +201,7 @@ export const changeTools = [
         ...(request_id !== undefined && { requestId: request_id }),
         ...(actor_kind !== undefined && { actorKind: actor_kind }),
         limit,
-        showsBefore: include?.startsWith('before') ?? false,
+        showsBefore,
         withTitles: include !== undefined && include !== 'before',
         withFields: include === 'fields',
       }
@@ -456,10 +465,3 @@ const fieldsOfGroups = () =>
 const OF_TRACE = 'trace returns one change, not a list.'
 const OF_USAGE = 'calls=usage adds up calls by tool. It takes actor, since and until.'
 const OF_CALLS = 'calls takes request_id, actor, since, until and limit.'
-
-/** @throws VALIDATION_ERROR if one of the arguments is given */
-function refuseOthers(others: Readonly<Record<string, unknown>>, reason: string): void {
-  const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? []
-  if (name === undefined) return
-  throw invalid({ path: `/${name}`, code: 'exclusive', message: `${reason} Leave ${name} out.` })
-}

@@ -9,6 +9,7 @@ import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { PAGE, pageOutput } from '../tool/page-arguments.ts'
+import { refuseOthers } from '../tool/refuse-others.ts'
 import { reading, tool } from '../tool/tool.ts'
 
 /** The kinds that have no tools of their own. */
@@ -112,14 +113,10 @@ export const configurationTools = [
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id: base, kind, id, log, status, limit = PAGE, cursor }, context) => {
-      const listing = { base, limit, ...(cursor !== undefined && { cursor }) }
-      if (status !== undefined && !log)
-        throw invalid({
-          path: '/status',
-          code: 'exclusive',
-          message: 'status is of a log. Send log: true with it.',
-        })
+    run: async ({ base_id: base, kind, id, log, status, limit, cursor }, context) => {
+      const listing = { base, limit: limit ?? PAGE, ...(cursor !== undefined && { cursor }) }
+      if (!log) refuseOthers({ status }, 'Without log: true there is no log to select from.')
+      if (!log && id !== undefined) refuseOthers({ limit, cursor }, 'An id shows one resource, not a list.')
       if (log) {
         const { page } = await logOf(kind)(
           { ...listing, id: idOfLog(id), ...(status && { status }) },

@@ -127,6 +127,7 @@ export const configureTools = [
         return unlike(fields, writtenBody(shownDefinition(done)))
       }
       if (fields !== undefined) throw notWith('/fields', 'Send fields or act, one of them.')
+      if (act === 'delete' && delivery !== undefined) throw ofReplay(act)
       if (act === 'delete') return deletedOr((await remove({ base, kind, id, ...versions }, context)).done)
       if (expected_version !== undefined)
         throw notWith('/expected_version', `${act} does not compare versions. Leave expected_version out.`)

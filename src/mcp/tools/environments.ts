@@ -16,6 +16,7 @@ import { compile } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
+import { refuseOthers } from '../tool/refuse-others.ts'
 import { deleting, tool } from '../tool/tool.ts'
 import { changesForView, forView } from '../views/views.ts'
 
@@ -109,6 +110,12 @@ export const previewTools = [
     }),
     output: answerOutput,
     run: async ({ base_id, action, name, description, copy, state }, context) => {
+      const others = {
+        create: { state },
+        list: { name, description, copy },
+        delete: { description, copy, state },
+      }
+      refuseOthers(others[action], `It does nothing for the action "${action}".`)
       if (name === undefined && action !== 'list' && copy !== 'on_write') throw nameless(action)
       const base = productionOf(base_id)
       return RUN[action](

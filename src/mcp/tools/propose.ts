@@ -18,6 +18,7 @@ import { compile } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import type { Caller } from '../protocol/provider.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
+import { refuseOthers } from '../tool/refuse-others.ts'
 import { reading, type TwoSided, tool } from '../tool/tool.ts'
 import type { CalledAt, Given } from '../tool/tool-call.ts'
 import { sealDecision } from '../views/decisions.ts'
@@ -79,7 +80,9 @@ async function show(
   _caller: Caller,
   { at, hasViews, publicUrl }: CalledAt,
 ): Promise<ReadResult> {
-  const { resolve: _resolve, ...asking } = selected
+  const { resolve, ...asking } = selected
+  if (isAsked) refuseOthers({ resolve }, 'Who decides says how conflicts end.')
+  else refuseOthers({ title, comment: note }, 'Nobody is asked without submit: true.')
   const base = productionOf(base_id)
   const places = { base, ...omitUndefined({ from: from ?? (base_id === base ? undefined : base_id) }) }
   const request = isAsked

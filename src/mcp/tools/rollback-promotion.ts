@@ -23,7 +23,7 @@ export const rollbackPromotionTools = [
   tool('rollback_promotion', {
     title: 'Roll back a promotion',
     description:
-      'Undo a promotion, or only resources of it: its exact inverse, in production. changes with kind promotion has its id. No record is deleted.',
+      'Undo a promotion, or only resources of it: its exact inverse, in production. changes with kind promotion has its id. Of configuration, no record is deleted; what a change-set created goes.',
     permission: 'write',
     hints: { destructive: true },
     isUnlisted: true,

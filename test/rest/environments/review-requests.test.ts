@@ -227,6 +227,14 @@ test('of many decisions at once, one takes effect', { tags: 'full' }, async () =
   expect((await fieldsOf(base)).includes('score')).toBe(state === 'accepted')
 })
 
+test('how conflicts end is said by who decides: a request that says it is refused by name', async () => {
+  const base = await desk()
+  const resolve = [{ record_type: 'ticket', id: 't1', take: 'preview' }]
+  const refused = expectFailure(await ask(base, { resolve }), 'VALIDATION_ERROR')
+  expect(refused.details).toMatchObject([{ path: '/resolve', code: 'unknown_key' }])
+  expect((await open(base)).data).toEqual([])
+})
+
 test('nothing to promote is refused, and a request goes from the lists with its preview', {
   tags: 'full',
 }, async () => {
