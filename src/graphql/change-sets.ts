@@ -28,6 +28,7 @@ const BOUND = new Set([
   ...[
     'record',
     'records',
+    'recordRows',
     'sourceRecord',
     'sourceRecords',
     'aggregate',
@@ -109,7 +110,7 @@ function bound(
     }
     return isChangeSet(context.scope, base).then(async (isOne) => {
       if (!isOne) return resolve(root, args, context, info)
-      if (!BOUND.has(name) && !isDifference) throw notInChangeSets(`"${name}"`, base)
+      if (!BOUND.has(name) && !isDifference) throw notInChangeSets('This', base)
       const within = await inside(context, base, { isWrite, isDifference })
       return resolve(root, { ...fitted(args, context, base), base: productionOf(base) }, within, info)
     })

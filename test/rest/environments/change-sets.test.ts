@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { expectFailure, succeed } from '../../support/answers.ts'
+import { expectDetail, expectFailure, succeed } from '../../support/answers.ts'
 import type { Call } from '../../support/caller.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -512,6 +512,15 @@ describe('promoting', () => {
       of(c, { take: 'production' }),
     ]
     expect((await propose({ resolve })).conflicts).toEqual([])
+    const amount = { field: 'data.amount' }
+    for (const [wrong, path, code] of [
+      [of(a, { ...amount, take: 'value' }), '/resolve/0/value', 'required'],
+      [of(a, { ...amount, take: 'preview', value: 42 }), '/resolve/0/value', 'exclusive'],
+      [of(a, { take: 'value', value: 42 }), '/resolve/0/field', 'required'],
+    ] as const)
+      expectDetail(await promote({ resolve: [wrong, ...resolve.slice(2)] }), 400, { path, code })
+    const twice = [...resolve, of(a, { field: '/data/amount', take: 'production' })]
+    expectDetail(await promote({ resolve: twice }), 400, { path: '/resolve/4', code: 'duplicate' })
     succeed(await promote({ resolve }))
     expect(await dataOf('crm', a)).toMatchObject({ stage: 'won', amount: 42 })
     expect((await dataOf('crm', b)).stage).toBe('won')
@@ -968,6 +977,25 @@ test('a relationship is named by its type and its ends, added or deleted, in the
     named(succeed(await call('POST', `/v1/${id}/discard`, { resources, dry_run: true })).changes),
   ).toEqual(expected.slice(2))
   expect(named(succeed(await promote()).changes)).toEqual(expected)
+})
+
+test('a whole result has what it shows, and none of it shows outside', async () => {
+  succeed(await patch(id, a, { stage: 'won' }))
+  succeed(await call('DELETE', at(id, b)))
+  const made = `made${serial}`
+  succeed(await call('PUT', at(id, made), { data: { stage: 'new' } }), 201)
+  const ids = JSON.stringify({ field: 'id', op: 'in', value: [a, b, c, made] })
+  const rowsOf = async (base: string, limit: string) => {
+    const query = new URLSearchParams({ limit, filter: ids, sort: 'id', fields: 'id,data.stage' })
+    const headers = { authorization: `Bearer ${world.adminToken}`, accept: 'text/csv' }
+    const answer = await fetch(`${world.url}/v1/${base}/records/deal?${query}`, { headers })
+    expect(answer.status).toBe(200)
+    return (await answer.text()).trim().split('\r\n')
+  }
+  for (const limit of ['all', '10']) {
+    expect(await rowsOf(id, limit)).toEqual(['id,stage', `${a},won`, `${c},open`, `${made},new`])
+    expect(await rowsOf('crm', limit)).toEqual(['id,stage', `${a},open`, `${b},open`, `${c},open`])
+  }
 })
 
 test('it has no past', async () => {

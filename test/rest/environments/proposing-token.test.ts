@@ -60,6 +60,12 @@ const ownOf = async (id: string, base = 'desk'): Promise<string[]> => {
     .map((each: { id: string }) => each.id)
 }
 
+/** All records of the type, as a whole result. */
+const wholeOf = async (call: World['call']): Promise<string> => {
+  const path = '/v1/desk/records/deal?limit=all&sort=id&fields=id'
+  return (await call('GET', path, undefined, { accept: 'application/x-ndjson' })).text
+}
+
 test('a write is proposed: the token reads it back, production and other tokens do not see it', async () => {
   const { id, call } = await proposer('desk')
   const other = await proposer('desk')
@@ -74,6 +80,7 @@ test('a write is proposed: the token reads it back, production and other tokens 
   expect((await call('GET', '/v1/desk/records/deal/b')).status).toBe(404)
   const listed = succeed(await call('GET', '/v1/desk/records/deal?sort=id')).data
   expect(listed.map((each: { id: string }) => each.id)).toEqual(['a', 'c', 'new'])
+  expect(await wholeOf(call)).toBe('{"id":"a"}\n{"id":"c"}\n{"id":"new"}\n')
   for (const reader of [world.call, other.call]) {
     expect(succeed(await reader('GET', '/v1/desk/records/deal/a')).data).toEqual({ n: 1 })
     expect((await reader('GET', '/v1/desk/records/deal/new')).status).toBe(404)
@@ -112,6 +119,7 @@ test('first writes at once open one change-set', async () => {
 test('a read opens no change-set, and shows production', async () => {
   const { id, call } = await proposer('desk')
   expect(succeed(await call('GET', '/v1/desk/records/deal/a')).data).toEqual({ n: 1 })
+  expect(await wholeOf(call)).toBe(await wholeOf(world.call))
   const { body } = await rpc(world, '/mcp/desk', 'tools/list', {}, { token: (await proposer('desk')).token })
   const names = body.result.tools.map(({ name }: { name: string }) => name)
   expect(names).toContain('create_deal')

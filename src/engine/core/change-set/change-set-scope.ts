@@ -10,7 +10,7 @@ import { compiledCache } from '../compiled-cache.ts'
 import { requireExistingBase } from '../existing-base.ts'
 import type { Scope } from '../scope.ts'
 import type { Opening } from './opening.ts'
-import { overlaidDb } from './overlaid-db.ts'
+import { overlaidDb, overlaidSnapshots } from './overlaid-db.ts'
 
 const FIND = statement(
   'find_change_set',
@@ -82,6 +82,7 @@ export async function inChangeSet(
   return {
     ...scope,
     db,
+    snapshots: overlaidSnapshots(scope.snapshots, id),
     access: proposal?.access ?? accessInChangeSet(scope.access, id),
     ...(proposal && { policy: proposal.policy }),
     batching: openRequestBatching(db, db),
@@ -154,7 +155,7 @@ export function refusePast({ changeSet }: Scope, path: string): void {
 
 /** The error for what a change-set does not have. */
 export const notInChangeSets = (what: string, id: string): DomainError =>
-  new DomainError('FORBIDDEN', `${what} is not part of change-sets.`, {
+  new DomainError('FORBIDDEN', `${what} is not part of change-sets, which have records and relationships.`, {
     details: [
       {
         path: '/base_id',

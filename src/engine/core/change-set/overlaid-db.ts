@@ -5,6 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { violatedConstraint } from '../../storage/database/errors.ts'
+import type { Snapshots } from '../../storage/database/snapshots.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
 import { ending } from '../write/dry-run.ts'
 import { changeSetGone, requireOpen } from './lifecycle.ts'
@@ -22,6 +23,19 @@ const SAVEPOINT = /^(ROLLBACK TO )?SAVEPOINT (\w+)/
  */
 export const overlaidDb = (db: Db, id: string, ofLog = false, opening?: Opening): Db =>
   new OverlaidDb(db, id, ofLog, opening)
+
+/** Whole results of the change-set: each of one moment of its drafts and of production. */
+export const overlaidSnapshots = (inner: Snapshots, id: string): Snapshots => ({
+  ...inner,
+  open: async (...asked) => {
+    const snapshot = await inner.open(...asked)
+    const rows: typeof snapshot.rows = (original, values, signal) => {
+      const { statement, takesId } = overlaid(original, values.length)
+      return snapshot.rows(statement, takesId ? [...values, id] : values, signal)
+    }
+    return { ...snapshot, db: overlaidDb(snapshot.db, id), rows }
+  },
+})
 
 class OverlaidDb extends WrappedDb {
   protected readonly id: string

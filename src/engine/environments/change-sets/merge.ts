@@ -124,7 +124,7 @@ const conflictOf = (
   { base, preview, production }: Values,
 ): DraftConflict => ({
   ...{ kind: draft.kind, id: nameOf(draft), code, path: `/${nameOf(draft)}${field}` },
-  message: `${nameOf(draft)}${field && ` ${field}`} ${MESSAGES[code]}. Send resolve with take "preview" or "production".`,
+  message: `${nameOf(draft)}${field && ` ${field}`} ${MESSAGES[code]}. Send resolve with take ${field ? '"preview", "production" or "value"' : '"preview" or "production"'}.`,
   production: diffOf(draft.base, draft.production),
   preview: diffOf(draft.base, draft.preview),
   values: { base: base ?? null, preview: preview ?? null, production: production ?? null },
