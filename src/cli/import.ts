@@ -252,7 +252,7 @@ async function* partsOf(file: string, bytes: { read: number }): AsyncGenerator<s
     yield decoder.decode()
   } catch (error) {
     if (error instanceof TypeError) throw new SyntaxError('The text is not UTF-8. Save the file as UTF-8.')
-    throw error
+    throw error instanceof Error && 'syscall' in error ? unreadable(file, error) : error
   }
 }
 

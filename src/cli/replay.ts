@@ -37,6 +37,10 @@ export function addReplay(program: Command, end: (exitCode: number, misused: num
         .choices(['then', 'now'])
         .default('then'),
     )
+    .exitOverride((thrown) => {
+      end(EXIT.ok, EXIT.misused)
+      throw thrown
+    })
     .action(async ({ request, actor, since, until, into, state }: ReplayFlags) => {
       end(EXIT.ok, EXIT.misused)
       const settings = readSettings(program.opts<Flags>())
@@ -60,6 +64,8 @@ type Asked = { filter: Record<string, string>; into: string | undefined; state: 
 
 async function replayOf(server: Server, base: string, { filter, into: named, state }: Asked) {
   const calls = await readCalls(server, base, filter)
+  if (calls.length === 0)
+    throw misused('There are no such calls of tools. "plinth calls" lists what is kept.')
   const { repeated, left } = selectCalls(calls)
   if (repeated.length === 0)
     throw misused(

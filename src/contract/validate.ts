@@ -164,8 +164,14 @@ function toDetails(
     }
     case 'invalid_type': {
       const expected = KINDS[issue.expected] ?? issue.expected
-      if (issue.input === undefined)
-        return [{ path, code: 'required', message: `${name(issue)} is required.`, expected, ...hinted }]
+      if (issue.input === undefined) {
+        const keys = keysAt(shape, issue.path).join(', ')
+        const message =
+          issue.path.length > 0 || keys === ''
+            ? `${name(issue)} is required.`
+            : `A body is required. Send a JSON object with some of: ${keys}.`
+        return [{ path, code: 'required', message, expected, ...hinted }]
+      }
       return [
         {
           path,

@@ -31,6 +31,11 @@ test('`changes` prints the log as a table, or as JSON with --json', async () => 
   const refused = await plinth(['changes', '--follow', '--kind', 'recrd'], settings)
   expect(refused.code).toBe(1)
   expect(refused.err).toContain('hint: record')
+  const part = await plinth(['changes', '--include', 'titels'], settings)
+  expect([part.code, part.out, part.err]).toEqual([1, '', expect.stringContaining('query/include')])
+  const nothing = await plinth(['revert'], settings)
+  const says = /^VALIDATION_ERROR: Nothing to send\. Pass \[seq\], or --request-id, --actor/
+  expect([nothing.code, nothing.out, nothing.err]).toEqual([2, '', expect.stringMatching(says)])
 })
 
 test('`changes` shows what changed, on a terminal with local times and uncut', async () => {

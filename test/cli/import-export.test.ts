@@ -329,6 +329,12 @@ test('--json prints what was written, and a base that is absent is no advice to 
   expect(noBase.err).not.toContain('--create')
 })
 
+test('a directory is no file to import, and leaves no note of an import', async () => {
+  const { code, out, err } = await plinth(['import', await newType(), folder], settings)
+  expect([code, out, err]).toEqual([2, '', expect.stringContaining('cannot be read (EISDIR)')])
+  await expect(readFile(`${folder}.import`)).rejects.toThrow('ENOENT')
+})
+
 test('a file that is imported again is written again', async () => {
   const type = await newType()
   const file = at('again.ndjson')

@@ -121,6 +121,12 @@ test('what cannot be run again is named and counted, and a mistake is no answer'
     '1 of define: no write of records',
   ])
     expect(err).toContain(why)
-  for (const wrong of [[], ['--actor', 'nobody'], ['--actor', 'bad-day', '--into', 'desk--x']])
+  for (const wrong of [
+    [],
+    ['--actor', 'nobody'],
+    ['--actor', 'bad-day', '--into', 'desk--x'],
+    ['--actor', 'bad-day', '--bogus'],
+    ['--actor', 'bad-day', '--state', 'later'],
+  ])
     expect(await plinth(['replay', ...wrong], settings)).toMatchObject({ code: 64, out: '' })
 })

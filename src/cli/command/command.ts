@@ -136,13 +136,16 @@ export async function requestOf(row: Row, written: Written): Promise<Call> {
       headers['content-type'] = option.to.content
     }
   }
-  const path = fill(`${pathOf(row, written)}${stream ?? ''}`, written)
+  const template = pathOf(row, written)
+  const path = fill(`${template}${stream ?? ''}`, written)
   await row.complete?.(fields)
   const hasFields = Object.keys(fields).length > 0
   if (hasFields && content !== undefined)
     throw misused('A patch that is the whole body cannot be combined with fields. Send one of them.')
   if (row.needsBody && !hasFields && content === undefined)
     throw misused(`Nothing to send. Pass ${bodyFlags(row)}.`)
+  if (row.method === 'POST' && template === row.pathWithout && !hasFields)
+    throw misused(`Nothing to send. Pass ${argumentsOf(row)[0]?.usage}, or ${bodyFlags(row)}.`)
   if (row.file) headers['content-type'] = 'application/json'
   const sendsFields = hasFields || (content === undefined && row.method === 'PUT' && !row.transfer)
   if (sendsFields) headers['content-type'] ??= 'application/json'

@@ -3,6 +3,8 @@ import type { Noun } from '../command/command.ts'
 import { misused } from '../command/failure.ts'
 import { commandOf } from '../command/operations.ts'
 import { text } from '../command/options.ts'
+import { show } from '../command/print.ts'
+import { type Actor, actorCell } from '../command/show-changes.ts'
 import { resources } from './promotion.ts'
 
 /** A production base has the same path, and is not deleted as a preview. */
@@ -34,12 +36,23 @@ export const review = commandOf('previews.review', 'review', {
   },
 })
 
+const COLUMNS = ['id', 'status', 'title', 'created_at', 'description', 'version']
+const REVIEW_COLUMNS = ['at', 'by', 'verdict', 'text', 'resources', 'revision', 'is_stale', 'id']
+
 export const preview: Noun = {
   name: 'preview',
   summary: 'Previews: copies of a base to try changes in',
-  columns: ['id', 'version', 'created_at', 'description'],
+  columns: COLUMNS,
   rows: [
-    commandOf('previews.list', 'list'),
+    commandOf('previews.list', 'list', {
+      show: ({ body, ...answer }) => {
+        const { data, ...rest } = body as {
+          data: { change_set: { status: string; title: string | null } | null }[]
+        }
+        const rows = data.map(({ change_set, ...each }) => ({ ...change_set, ...each }))
+        show({ ...answer, body: { ...rest, data: rows } }, COLUMNS)
+      },
+    }),
     commandOf('bases.get', 'get', {
       summary: 'Show a preview, by its whole id',
       checkId,
@@ -54,6 +67,11 @@ export const preview: Noun = {
     }),
     commandOf('previews.reviews', 'reviews', {
       summary: 'List what was said about a change-set, which --base names',
+      show: ({ body, ...answer }) => {
+        const { data, ...rest } = body as { data: { by: Actor }[] }
+        const rows = data.map((review) => ({ ...review, by: actorCell(review.by) }))
+        show({ ...answer, body: { ...rest, data: rows } }, REVIEW_COLUMNS)
+      },
     }),
     commandOf('previews.reopen', 'reopen', {
       summary: 'Open a rejected or expired change-set again, which --base names',

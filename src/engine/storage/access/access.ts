@@ -91,15 +91,18 @@ export function requirePermission(
   if (hasEndpointsOnly(whole ?? access, baseId))
     throw whole ? outOfReach(baseId, recordType) : endpointsOnly(access, baseId)
   if (permission === 'write' && named(access.proposed(baseId), recordType)) throw notProposable(baseId)
-  const [base, type] = [short(baseId), short(recordType)]
-  const what = type === '*' ? `the whole of base "${base}"` : `type "${type}" in base "${base}"`
+  // A preview that has no name yet has the id of any.
+  const isAnyPreview = baseId.endsWith('--')
+  const [base, type] = [short(isAnyPreview ? baseId.slice(0, -2) : baseId), short(recordType)]
+  const place = `${isAnyPreview ? 'previews of ' : ''}base "${base}"`
+  const what = type === '*' ? `the whole of ${place}` : `type "${type}" in ${place}`
   throw new DomainError('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
     details: [
       {
         path: '',
         code: 'missing_permission',
         message: `Use a token with a grant that holds "${permission}" on ${what}.`,
-        expected: { base, record_type: type, permission },
+        expected: { base, record_type: type, permission, ...(isAnyPreview && { environment: 'preview' }) },
       },
     ],
   })
