@@ -204,7 +204,6 @@ export const words = {
     token: 'Make a token',
     askAdmin: 'Ask somebody with the permission admin for a token.',
     config: (client: string) => `Settings for ${client}`,
-    address: 'Address',
   },
 
   record: {
@@ -242,7 +241,7 @@ export const words = {
     history: 'History',
     compare: 'Compare…',
     compared: (one: number, other: number) => `Version ${one} and version ${other}`,
-    compareWith: 'with',
+    compareWith: (version: number) => `with version ${version}`,
     same: 'Both versions are the same.',
     end: 'End of comparison',
     earlier: 'Earlier versions',
@@ -287,7 +286,6 @@ export const words = {
   form: {
     none: 'none',
     items: 'One item a line.',
-    json: 'JSON',
     notJson: 'This is no JSON yet.',
   },
 
@@ -308,7 +306,6 @@ export const words = {
     none: 'Nothing waits for you.',
     noneHint:
       'Agents try changes of how records are stored in a preview. What they propose to promote is here.',
-    open: 'Review',
     asks: ({ request, set }: { request?: object; set?: object }) =>
       set
         ? 'proposes changes of records'
@@ -376,7 +373,6 @@ export const words = {
     },
     saidAbout: 'What was said',
     saySomething: 'Say something',
-    sayAbout: 'About',
     wholeRecord: 'the whole record',
     word: 'A word to who proposed it',
     beforeLast: 'before its last change',
@@ -419,7 +415,6 @@ export const words = {
     both: (count: number) => `${of(count, 'change')} of production in the way`,
     bothChanged: (kind: string) => `(${kind}) was changed in production too`,
     bothHint: 'Bring the change of production into the preview, then propose it again.',
-    inPreview: 'preview',
     kept: 'The preview deleted these, and production keeps them:',
     reasons: {
       replace: ['Their', 'is ', ', which the change takes away.'],
@@ -492,11 +487,9 @@ export const words = {
     viewsName: 'Views',
     saveView: 'Keep this view',
     keepView: 'Keep it',
-    viewName: 'Name',
     viewHint: 'Views are kept in this browser. To share one, send the address of the page.',
     removeView: 'Remove this view',
     record: 'Record',
-    changed: 'Changed',
     make: (name: string) => `New ${name}`,
     create: (name: string) => `Create the ${name}`,
     filter: 'Filter',
@@ -572,7 +565,6 @@ export const words = {
       other: 'At another time, Enter',
     },
     deletedBy: 'Deleted by',
-    deletedAt: 'When',
     until: 'Can come back until',
     forever: 'no end',
     restore: 'Restore',
@@ -640,7 +632,6 @@ export const words = {
       changed: 'Changed',
       last: 'Last',
     },
-    never: 'never',
     calls: (count: number) => (count === 1 ? 'call' : 'calls'),
     changes: (count: number) => (count === 1 ? 'change' : 'changes'),
     failed: 'failed',
@@ -654,7 +645,6 @@ export const words = {
     noFailure: 'Nothing failed.',
     token: 'Token',
     made: 'Made',
-    ends: 'Ends',
     noEnd: 'when it is revoked',
     whatItDid: 'What it did',
     undo: 'Undo what it did since…',
@@ -773,10 +763,8 @@ export const words = {
     now: 'Now',
     waiting: 'Waiting for you',
     failing: 'Failing',
-    nothingFails: 'Nothing failed in this time.',
     refused: 'refused:',
     gaveUp: (attempts: number) => `gave up after ${of(attempts, 'try', 'tries')}`,
-    sendAgain: 'Send again',
     sendAllAgain: 'Send all again',
     sentAgain: (count: number) => `${of(count, 'delivery', 'deliveries')} are sent again.`,
     inWork: 'In work',
@@ -800,9 +788,7 @@ export const words = {
     stay: 'stay, changed since',
     also: 'are taken back too',
     alreadySent: 'calls already sent',
-    field: 'Field',
     values: 'Now, and after the undo',
-    records: 'Records',
     changedAfter: (records: string, count: number) =>
       `${records} ${count === 1 ? 'was' : 'were'} changed after it`,
     takenToo: (count: number) => `${of(count, 'later change')} ${count === 1 ? 'is' : 'are'} taken back too`,
@@ -825,7 +811,6 @@ export const words = {
     noneOfFilter: 'None of these is of that kind, or failed in this time.',
     gone: 'There is no such automation, or it was deleted.',
     kind: 'Kind',
-    all: 'All',
     kinds: { trigger: 'Out', inbound_webhook: 'In', action: 'Actions', source: 'Sources' },
     failedOnly: 'only what failed',
     stopped: 'stopped',
@@ -903,7 +888,6 @@ export const words = {
     open: 'Open it',
     changes: 'What differs from production',
     make: 'New preview',
-    name: 'Name',
     nameHint: 'A short word of small letters, such as csat.',
     copy: 'Begins with',
     copies: {
@@ -932,7 +916,6 @@ export const words = {
     upload: 'Upload',
     download: 'Download',
     uploaded: (name: string) => `“${name}” is stored.`,
-    more: 'More',
     heads: { name: 'Name', size: 'Size', versions: 'Version', changed: 'Changed' },
     versions: 'Versions',
     changedSince: (version: number) => `What changed since version ${version}`,

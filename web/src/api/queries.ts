@@ -8,13 +8,14 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
-import { useMemo } from 'react'
 import { Failure } from './failure.ts'
 import { newKey, pathOf, send } from './send.ts'
 import type { Base, Change, Delivery, Page, RecordType, ReviewRequest } from './shapes.ts'
 
-/** Addresses of what is read, for pages that import nothing else of `send.ts`. */
-export { pathOf }
+/** What pages need beside: the shapes of what is read, its addresses, who reads, and what was refused. */
+export { type Grant, type Kind, useSession } from './session.ts'
+export type * from './shapes.ts'
+export { Failure, newKey, pathOf, send }
 
 /** `every`: milliseconds after which it is read again, also where no change of the base says so. */
 type Options = { enabled?: boolean; keep?: boolean; every?: number }
@@ -145,24 +146,29 @@ const oldestFirst = ({ data }: Page<RecordType>) => data.toReversed()
 export const useTypes = (base: string) =>
   useRead(pathOf([base, 'record-types'], { limit: 1000 }), { select: oldestFirst })
 export const useType = (base: string, type: string) => useTypes(base).data?.find(({ id }) => id === type)
-/** How many records each type has: one request, whatever the number of types. */
+/** Several counts in one request: a field of GraphQL for each, by its alias. What makes `under` stale makes them stale too. */
+export function useCounted<Each>(base: string, under: string, counts: Readonly<Record<string, string>>) {
+  const fields = Object.entries(counts).map(([alias, field]) => `${alias}: ${field}`)
+  const body = { query: `query ($base: String!) { ${fields.join(' ')} }`, variables: { base } }
+  return useAsk<{ data?: Record<string, Each | null> }>('/graphql', body, {
+    enabled: fields.length > 0,
+    keep: true,
+    under: pathOf([base, under]),
+  }).data?.data
+}
+
+/** How many records each type has, whatever the number of types. */
 export function useRecordCounts(
   base: string,
   types: readonly RecordType[],
 ): Record<string, number | undefined> {
-  const query = useMemo(() => {
-    const fields = types.map(
-      (type, at) =>
-        `t${at}: aggregate(base: $base, recordType: ${JSON.stringify(type.id)}, aggregations: [{ fn: "count" }]) { rows }`,
-    )
-    return { query: `query ($base: String!) { ${fields.join(' ')} }`, variables: { base } }
-  }, [base, types])
-  const answer = useAsk<{ data?: Record<string, { rows: { count: number }[] } | null> }>('/graphql', query, {
-    enabled: types.length > 0,
-    keep: true,
-    under: pathOf([base, 'records']),
-  })
-  return Object.fromEntries(types.map(({ id }, at) => [id, answer.data?.data?.[`t${at}`]?.rows[0]?.count]))
+  const count = 'aggregations: [{ fn: "count" }]) { rows }'
+  const asked = types.map(({ id }, at) => [
+    `t${at}`,
+    `aggregate(base: $base, recordType: ${JSON.stringify(id)}, ${count}`,
+  ])
+  const found = useCounted<{ rows: { count: number }[] }>(base, 'records', Object.fromEntries(asked))
+  return Object.fromEntries(types.map(({ id }, at) => [id, found?.[`t${at}`]?.rows[0]?.count]))
 }
 
 const changeOf = (base: string, seq: number) =>

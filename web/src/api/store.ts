@@ -17,3 +17,11 @@ export function storeOf<Value>(first: Value) {
     use: () => useSyncExternalStore(listen, () => value),
   }
 }
+
+const NARROW = matchMedia('(max-width: 47rem)')
+const listenToWidth = (listener: () => void) => {
+  NARROW.addEventListener('change', listener)
+  return () => NARROW.removeEventListener('change', listener)
+}
+/** A phone shows the title, the state and when it changed. */
+export const useNarrow = (): boolean => useSyncExternalStore(listenToWidth, () => NARROW.matches)

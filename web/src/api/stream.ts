@@ -3,10 +3,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { useEffect, useState } from 'react'
 import { Failure } from './failure.ts'
-import { stale } from './queries.ts'
+import { type Change, stale } from './queries.ts'
 import { pathOf, request } from './send.ts'
 import { useSession } from './session.ts'
-import type { Change } from './shapes.ts'
 
 /** `live` follows, `paused` waits for the tab to be seen, `off` ended for a reason that a person can see. */
 export type Live = { state: 'live' | 'paused' | 'off'; reason?: string }

@@ -1,11 +1,12 @@
-/** The boxes of a page: a list with its head, what of it is open at the side, and cards with their parts. */
+/** The boxes of a page: a list with its head, what of it is open at the side, tables, and cards with their parts. */
 import { type ComponentProps, type ReactNode, useCallback } from 'react'
+import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { useKey } from '../shell/keys.tsx'
 import { Bar, type Trail } from '../shell/shell.tsx'
 import { words } from '../words.ts'
-import { Button } from './button.tsx'
-import { Icon, type IconName } from './icon.tsx'
+import { pendingOf, type Reading } from './answer.tsx'
+import { Button, Icon, type IconName } from './button.tsx'
 
 type ListPageProps = Omit<ComponentProps<'main'>, 'className'> & {
   /** Where it is: a name, or names with the addresses of those before. */
@@ -120,9 +121,84 @@ export const Section = ({
   </section>
 )
 
+type Row = readonly [key: string, what: ReactNode, note?: ReactNode]
+
+/** What there is, with what is said of each, and how many more there are than are shown. */
+export const Rows = ({ of, most, className }: { of: readonly Row[]; most?: number; className?: string }) => (
+  <ul>
+    {of.slice(0, most).map(([key, what, note]) => (
+      <li key={key} className={className}>
+        {what} {note && <span className="meta">{note}</span>}
+      </li>
+    ))}
+    {most !== undefined && of.length > most && <li className="meta">{words.andMore(of.length - most)}</li>}
+  </ul>
+)
+
 export const CardItem = ({ title, children }: { title: string; children: ReactNode }) => (
   <div className="card-item">
     <h3>{title}</h3>
     {children}
   </div>
 )
+
+/** Of what kind the cells are, its classes say: `number-cell`, or `wide-only` where they need room. */
+export type TableColumn<Row> = readonly [head: string, cell: (row: Row) => ReactNode, className?: string]
+type Props<Row> = {
+  label: string
+  columns: readonly TableColumn<Row>[]
+  rows: readonly Row[]
+  keyOf: (row: Row) => string
+  addressOf?: (row: Row) => string
+  selected?: string | undefined
+  /** Said in its place until the rows are there. */
+  reading?: Reading
+  /** What stands where there is no row. */
+  empty?: ReactNode
+}
+
+/** A table of a few rows. The first column names a row, and leads to it where it has an address. */
+export function Table<Row>({ label, columns, rows, keyOf, addressOf, selected, ...rest }: Props<Row>) {
+  const instead = (rest.reading && pendingOf(rest.reading)) ?? (rows.length === 0 && rest.empty)
+  if (instead) return instead
+  return (
+    <table className="card full table">
+      <caption className="hidden">{label}</caption>
+      <thead>
+        <tr>
+          {columns.map(([head, , className]) => (
+            <th key={head} scope="col" className={className}>
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => {
+          const key = keyOf(row)
+          return (
+            <tr key={key} className={key === selected ? 'selected' : ''}>
+              {columns.map(([head, cell, className], at) =>
+                at > 0 ? (
+                  <td key={head} className={className}>
+                    {cell(row)}
+                  </td>
+                ) : (
+                  <th key={head} scope="row">
+                    {addressOf ? (
+                      <Link href={addressOf(row)} aria-current={key === selected ? 'true' : undefined}>
+                        {cell(row)}
+                      </Link>
+                    ) : (
+                      cell(row)
+                    )}
+                  </th>
+                ),
+              )}
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}

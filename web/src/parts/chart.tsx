@@ -1,5 +1,6 @@
 /** Bars in stacks over time or groups, as SVG. The table beneath has the same numbers as text. */
 import { words } from '../words.ts'
+import { Table } from './card.tsx'
 import { whole } from './text.tsx'
 
 export type Series = { name: string; tone: string; values: readonly number[] }
@@ -10,6 +11,8 @@ type Props = {
   title: string
   marks?: number
 }
+
+type Step = { label: string; at: number }
 
 const WIDTH = 1000
 const TONES = 6
@@ -23,7 +26,7 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
   const step = WIDTH / Math.max(1, labels.length)
   const every = Math.max(1, Math.ceil(labels.length / marks))
   // Two steps may have one label: 24 hours begin and end in the same one.
-  const steps = labels.map((label, at) => ({ label, at }))
+  const steps = labels.map((label, at): Step => ({ label, at }))
   return (
     <figure className="chart">
       <svg viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" role="img" aria-label={title}>
@@ -68,29 +71,15 @@ export function Chart({ labels, series, height = 96, title, marks = 7 }: Props) 
       </div>
       {/* A table is as wide as its words, even where it is hidden. */}
       <div className="hidden">
-        <table>
-          <caption>{title}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{words.when}</th>
-              {series.map(({ name }) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {steps.map(({ label, at }) => (
-              <tr key={at}>
-                <th scope="row">{label}</th>
-                {series.map(({ name, values }) => (
-                  <td key={name}>{values[at] ?? 0}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          label={title}
+          rows={steps}
+          keyOf={({ at }) => String(at)}
+          columns={[
+            [words.when, ({ label }) => label],
+            ...series.map(({ name, values }) => [name, ({ at }: Step) => values[at] ?? 0] as const),
+          ]}
+        />
       </div>
     </figure>
   )

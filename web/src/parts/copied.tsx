@@ -1,9 +1,9 @@
 /** What is taken along: a text to be copied whole, such as a token, and what is shown, for programs. */
 import { useRef, useState } from 'react'
 import { words } from '../words.ts'
+import { say } from './answer.tsx'
 import { Button } from './button.tsx'
 import { Menu } from './menu.tsx'
-import { say } from './toast.tsx'
 
 export function Copied({ text, label }: { text: string; label: string }) {
   const box = useRef<HTMLPreElement>(null)

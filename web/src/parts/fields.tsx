@@ -1,44 +1,87 @@
-/** Fields of a form, each with its label. */
-import { type ComponentProps, type ReactNode, useId } from 'react'
-import { Select, type SelectProps } from './select.tsx'
+/** Fields of a form, and choices of a few, in a list or side by side. */
+import { type ComponentProps, Fragment, type ReactNode, useId } from 'react'
+import { Button } from './button.tsx'
 
-type TextProps = Omit<ComponentProps<'input'>, 'onChange'> & {
+/** With options it is a choice. `hint` is what helps to fill it. */
+export type Field<Name> = Omit<ComponentProps<'input'>, 'name' | 'value' | 'onChange'> & {
+  name: Name
   label: ReactNode
   hint?: string
-  onChange: (text: string) => void
+  options?: Iterable<readonly [string, string]>
+}
+type FieldsProps<Draft> = {
+  of: readonly (Field<keyof Draft & string> | false)[]
+  draft: Draft
+  onChange: (draft: Draft) => void
 }
 
-/** A line, below it what helps to fill it. */
-export function TextField({ label, hint, onChange, ...rest }: TextProps) {
-  const id = useId()
-  return (
-    <>
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        autoComplete="off"
-        aria-describedby={hint ? `${id}-hint` : undefined}
-        {...rest}
-        onChange={({ target }) => onChange(target.value)}
-      />
-      {hint && (
-        <p id={`${id}-hint`} className="meta second">
-          {hint}
-        </p>
-      )}
-    </>
-  )
+/** The fields of a draft, each with its label. */
+export function Fields<Draft extends Record<string, string>>({ of, draft, onChange }: FieldsProps<Draft>) {
+  const form = useId()
+  return of.map((field) => {
+    if (!field) return null
+    const { name, label, hint, options, ...rest } = field
+    const id = `${form}-${name}`
+    const change = (value: string) => onChange({ ...draft, [name]: value })
+    return (
+      <Fragment key={name}>
+        <label htmlFor={id}>{label}</label>
+        {options ? (
+          <Select id={id} options={options} value={draft[name] ?? ''} onChange={change} />
+        ) : (
+          <input
+            {...{ id, autoComplete: 'off', 'aria-describedby': hint && `${id}-hint`, ...rest }}
+            value={draft[name]}
+            onChange={({ target }) => change(target.value)}
+          />
+        )}
+        {hint && (
+          <p id={`${id}-hint`} className="meta second">
+            {hint}
+          </p>
+        )}
+      </Fragment>
+    )
+  })
 }
 
-export function ChoiceField<Value extends string>({
+type SelectProps<Value extends string> = Omit<ComponentProps<'select'>, 'onChange' | 'children'> & {
+  options: Iterable<readonly [Value, string]>
+  value: Value
+  onChange: (value: Value) => void
+}
+
+export const Select = <Value extends string>({ options, onChange, ...rest }: SelectProps<Value>) => (
+  <select {...rest} onChange={({ target }) => onChange(target.value as Value)}>
+    {Array.from(options, ([value, text]) => (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    ))}
+  </select>
+)
+
+type Props<Value extends string> = {
+  label: string
+  options: Readonly<Record<Value, string>>
+  value: Value
+  onChange: (value: Value) => void
+  /** Behind them, another way to choose. */
+  children?: ReactNode
+}
+
+export const Segments = <Value extends string>({
   label,
-  ...rest
-}: SelectProps<Value> & { label: string }) {
-  const id = useId()
-  return (
-    <>
-      <label htmlFor={id}>{label}</label>
-      <Select id={id} {...rest} />
-    </>
-  )
-}
+  options,
+  value,
+  onChange,
+  children,
+}: Props<Value>) => (
+  <fieldset className="segments">
+    <legend className="hidden">{label}</legend>
+    {(Object.entries(options) as [Value, string][]).map(([each, text]) => (
+      <Button key={each} label={text} aria-pressed={each === value} onClick={() => onChange(each)} />
+    ))}
+    {children}
+  </fieldset>
+)

@@ -68,7 +68,7 @@ export function Labelled({ field, isRequired, value, fault, onChange }: Labelled
           isInvalid={fault !== undefined}
         />
         {fault ? (
-          <p id={note} className="fault" role="alert">
+          <p id={note} className="small failed-word" role="alert">
             <Text>{fault.message}</Text>
           </p>
         ) : (

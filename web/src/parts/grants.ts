@@ -1,7 +1,5 @@
 /** What tokens may, in words, and which of them are people's tabs. */
-import { useBase } from '../api/queries.ts'
-import { type Grant, useSession } from '../api/session.ts'
-import type { Token } from '../api/shapes.ts'
+import { type Grant, type Token, useBase, useSession } from '../api/queries.ts'
 import { words } from '../words.ts'
 
 const listOf = (ids: string | readonly string[] | undefined): readonly string[] =>

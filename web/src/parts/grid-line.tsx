@@ -31,7 +31,6 @@ type LineProps<Row> = {
 export const Line = memo(function Line<Row>(props: LineProps<Row>) {
   const { index, start, row, columns, isSelected, isFresh, stop, onOpen, onFocus } = props
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
     <div
       role="row"
       tabIndex={-1}
@@ -42,7 +41,6 @@ export const Line = memo(function Line<Row>(props: LineProps<Row>) {
     >
       {columns.map((column, place) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys of all its cells
-        // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
         <div
           key={column.name}
           role="gridcell"

@@ -1,4 +1,4 @@
-/** A table of many rows: only those in sight are in the page. One tab stop; arrows move a cell, by the grid pattern of ARIA. */
+/** A table of many rows: only those in sight are in the page. One tab stop; arrows move a cell, by the grid pattern of ARIA: it cannot be a table element. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import {
   type KeyboardEvent,
@@ -88,7 +88,6 @@ export function Grid<Row>(props: Props<Row>) {
     setAt((so) => (so.row === row && so.column === column ? so : { row, column }))
   }, [])
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
     <div
       ref={box}
       className="grid"
@@ -108,7 +107,6 @@ export function Grid<Row>(props: Props<Row>) {
       }}
     >
       <Heads columns={columns} heads={props.heads} />
-      {/* biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element */}
       <div className="grid-body" role="rowgroup" ref={styled({ height: `${virtual.getTotalSize()}px` })}>
         {items.map(({ index, start }) => {
           const row = rows.at(index)
@@ -135,12 +133,8 @@ export function Grid<Row>(props: Props<Row>) {
 type HeadsProps<Row> = Pick<Props<Row>, 'columns'> & { heads: Props<Row>['heads'] }
 
 const Heads = <Row,>({ columns, heads }: HeadsProps<Row>) => (
-  // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
-  // biome-ignore lint/a11y/useFocusableInteractive: its buttons have the focus
   <div className="grid-head" role="row" aria-rowindex={1}>
     {columns.map(({ name, head, isNumber, onSort, sorted }) => (
-      // biome-ignore lint/a11y/useSemanticElements: a virtual table cannot be a table element
-      // biome-ignore lint/a11y/useFocusableInteractive: its button has the focus
       <div key={name} role="columnheader" aria-sort={sorted} className={isNumber ? 'cell numbers' : 'cell'}>
         {onSort ? (
           <button type="button" className="quiet" onClick={onSort}>

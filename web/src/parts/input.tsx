@@ -130,11 +130,11 @@ function AsJson({ common, value, onChange }: Part<Json | undefined>) {
         className="code"
         spellCheck={false}
         rows={Math.min(16, Math.max(3, typed.split('\n').length))}
-        placeholder={words.form.json}
+        placeholder={words.copies.json}
         value={typed}
         onChange={({ target }) => change(target.value)}
       />
-      {!isJson && <p className="fault">{words.form.notJson}</p>}
+      {!isJson && <p className="small failed-word">{words.form.notJson}</p>}
     </>
   )
 }

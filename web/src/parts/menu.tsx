@@ -1,9 +1,14 @@
 /** A button with a menu, by the ARIA pattern: arrows move, `Esc` closes, a letter jumps. */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { words } from '../words.ts'
-import { Icon, type IconName } from './icon.tsx'
+import { Icon, type IconName } from './button.tsx'
 
-type Item = { label: ReactNode; onSelect: () => void; isOn?: boolean; note?: string }
+type Item = {
+  label: ReactNode
+  onSelect: () => void
+  isOn?: boolean | undefined
+  note?: string | undefined
+}
 type Props = {
   label: ReactNode
   icon?: IconName
@@ -81,6 +86,21 @@ export function Menu({ label, icon, name, items, shortcut, className = 'quiet', 
     </>
   )
 }
+
+type Option<Value> = readonly [value: Value, label: ReactNode, note?: string]
+
+/** Items that stand for values; one of them is on where there is a choice so far. */
+export const itemsOf = <Value,>(
+  options: readonly Option<Value>[],
+  onSelect: (value: Value) => void,
+  chosen?: { is: NoInfer<Value> | undefined },
+): Item[] =>
+  options.map(([value, label, note]) => ({
+    label,
+    note,
+    isOn: chosen && value === chosen.is,
+    onSelect: () => onSelect(value),
+  }))
 
 /** Below the button, within the window. */
 function place(panel: HTMLElement, button: HTMLElement | null): void {

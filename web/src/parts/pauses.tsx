@@ -1,16 +1,13 @@
 /** Tokens that are paused, since they wrote far past their usual pace: let one go on, or take back what it wrote. */
 import { to } from '../addresses.ts'
-import { pathOf, useRead, useWrite } from '../api/queries.ts'
-import type { Page, ReviewRequest } from '../api/shapes.ts'
+import { type Page, pathOf, type ReviewRequest, useRead, useWrite } from '../api/queries.ts'
 import { words } from '../words.ts'
+import { askUndo, Failure, say } from './answer.tsx'
 import { Button } from './button.tsx'
-import { Failure } from './failure.tsx'
 import { useMay } from './grants.ts'
 import { LinkButton } from './link.tsx'
 import { shortName } from './proposal.ts'
 import { Text } from './text.tsx'
-import { say } from './toast.tsx'
-import { askUndo } from './undo/asked.ts'
 import { Who } from './who.tsx'
 
 export function Pauses({ base }: { base: string }) {

@@ -1,7 +1,7 @@
 /** The pages of a base, in the order of the side bar. */
 import { to } from '../addresses.ts'
 import { words } from '../words.ts'
-import type { IconName } from './icon.tsx'
+import type { IconName } from './button.tsx'
 
 export type Place = { key: string; icon: IconName; name: string; address: string }
 

@@ -1,18 +1,15 @@
 /** What was promoted lately, and the way back: of all, or of some. */
 import { useState } from 'react'
-import { pathOf, useAsk, useRead, useWrite } from '../api/queries.ts'
-import type { Edit, Page, Promotion } from '../api/shapes.ts'
+import { type Edit, type Page, type Promotion, pathOf, useAsk, useRead, useWrite } from '../api/queries.ts'
 import { words } from '../words.ts'
+import { Empty, pendingOf, say } from './answer.tsx'
 import { Button } from './button.tsx'
 import { Card } from './card.tsx'
 import { Dialog } from './dialog.tsx'
-import { Empty, pendingOf } from './failure.tsx'
 import { useMay } from './grants.ts'
+import { useParameters } from './link.tsx'
 import { isOfRecords, kindName, named, shortName } from './proposal.ts'
-import { useParameters } from './search.ts'
-import { Text } from './text.tsx'
-import { Time } from './time.tsx'
-import { say } from './toast.tsx'
+import { Text, Time } from './text.tsx'
 
 export function Promotions({ base }: { base: string }) {
   const [search, change] = useParameters()

@@ -1,4 +1,5 @@
 /** What a proposal changes, as the pages and the requests name it. */
+
 import type { Detail } from '../api/failure.ts'
 import { asking, pathOf } from '../api/queries.ts'
 import type { Proposal as Answer, Base, ChangeSet, Data, Edit, RecordType, Step } from '../api/shapes.ts'

@@ -3,17 +3,14 @@
  * so that a stolen one leaves nothing behind: the person's own token is asked for, used once, and not kept.
  */
 import { type FormEvent, useState } from 'react'
-import { pathOf, useWrite } from '../api/queries.ts'
-import type { Grant, Kind } from '../api/session.ts'
-import type { Endpoint } from '../api/shapes.ts'
+import { type Endpoint, pathOf, useWrite } from '../api/queries.ts'
 import { words } from '../words.ts'
+import { Failure } from './answer.tsx'
 import { Button } from './button.tsx'
 import { Copied } from './copied.tsx'
 import { Dialog } from './dialog.tsx'
-import { Failure } from './failure.tsx'
-import { ChoiceField, TextField } from './fields.tsx'
-import { Text, visible } from './text.tsx'
-import { DAY } from './time.tsx'
+import { type Field, Fields } from './fields.tsx'
+import { DAY, Text, visible } from './text.tsx'
 
 type Made = { name: string; token: string }
 type Props = {
@@ -30,25 +27,22 @@ export const placesFor = (endpoints: Props['endpoints']): (readonly [string, str
   ...endpoints.map(({ id, name }) => [id, visible(words.token.endpoint(name ?? id))] as const),
 ]
 
-const KINDS = Object.entries(words.token.kinds) as [Kind, string][]
-const PERMISSIONS = Object.entries(words.token.permissions) as [Grant['permission'], string][]
+const PERMISSIONS = Object.entries(words.token.permissions)
 const ENDS = [
   ['', words.token.never],
   ...[30, 90, 365].map((each) => [`${each}`, words.token.days(each)] as const),
 ] as const
+const FIRST = { name: '', kind: 'agent', permission: 'write', environment: 'production', days: '', own: '' }
 
 export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
-  const [name, setName] = useState('')
-  const [kind, setKind] = useState<Kind>('agent')
-  const [endpoint, setEndpoint] = useState(agentOf ?? '')
-  const [permission, setPermission] = useState<Grant['permission']>('write')
-  const [environment, setEnvironment] = useState('production')
-  const [days, setDays] = useState('')
-  const [own, setOwn] = useState('')
+  const [draft, setDraft] = useState({ ...FIRST, endpoint: agentOf ?? '' })
+  const { name, kind, endpoint, permission, environment, days, own } = draft
+  const isAsked = agentOf === undefined
+  const isWhole = endpoint === ''
   const write = useWrite<Made>(undefined)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const reach = endpoint === '' ? { record_type: '*' } : { endpoint }
+    const reach = isWhole ? { record_type: '*' } : { endpoint }
     const body = {
       name: name.trim(),
       kind,
@@ -57,51 +51,26 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
     }
     write.send('POST', pathOf(['tokens']), body, onMade, { authorization: `Bearer ${own.trim()}` })
   }
+  const text = words.token
+  const fields: readonly (Field<keyof typeof draft> | false)[] = [
+    { name: 'name', label: text.name, required: true, maxLength: 100, placeholder: text.nameHint },
+    isAsked && { name: 'kind', label: text.kind, options: Object.entries(text.kinds) },
+    isAsked && { name: 'endpoint', label: text.where, options: placesFor(endpoints) },
+    { name: 'permission', label: text.may, options: isWhole ? PERMISSIONS : PERMISSIONS.slice(0, 2) },
+    isWhole && { name: 'environment', label: text.environment, options: Object.entries(text.environments) },
+    { name: 'days', label: text.ends, options: ENDS },
+    {
+      name: 'own',
+      label: text.own,
+      hint: text.ownHint,
+      type: 'password',
+      placeholder: 'plt_…',
+      required: true,
+    },
+  ]
   return (
     <form className="form-grid" onSubmit={submit}>
-      <TextField
-        label={words.token.name}
-        required
-        maxLength={100}
-        placeholder={words.token.nameHint}
-        value={name}
-        onChange={setName}
-      />
-      {agentOf === undefined && (
-        <>
-          <ChoiceField label={words.token.kind} options={KINDS} value={kind} onChange={setKind} />
-          <ChoiceField
-            label={words.token.where}
-            options={placesFor(endpoints)}
-            value={endpoint}
-            onChange={setEndpoint}
-          />
-        </>
-      )}
-      <ChoiceField
-        label={words.token.may}
-        options={PERMISSIONS.filter(([each]) => endpoint === '' || each === 'read' || each === 'write')}
-        value={permission}
-        onChange={setPermission}
-      />
-      {endpoint === '' && (
-        <ChoiceField
-          label={words.token.environment}
-          options={Object.entries(words.token.environments)}
-          value={environment}
-          onChange={setEnvironment}
-        />
-      )}
-      <ChoiceField label={words.token.ends} options={ENDS} value={days} onChange={setDays} />
-      <TextField
-        label={words.token.own}
-        hint={words.token.ownHint}
-        type="password"
-        placeholder="plt_…"
-        required
-        value={own}
-        onChange={setOwn}
-      />
+      <Fields of={fields} draft={draft} onChange={setDraft} />
       <Button
         type="submit"
         className="primary"

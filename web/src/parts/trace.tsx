@@ -4,8 +4,7 @@ import { pathOf, useRead, useTriggerNames } from '../api/queries.ts'
 import type { ChangeSummary, Delivery, TraceStep } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { TextLink } from './link.tsx'
-import { Chip, Text, toneOf } from './text.tsx'
-import { Time } from './time.tsx'
+import { Chip, Text, Time, toneOf } from './text.tsx'
 
 type Step = Omit<TraceStep, 'change'> & { change: (ChangeSummary & { title?: string }) | null }
 

@@ -3,8 +3,7 @@ import { useState } from 'react'
 import type { Json } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { Button } from './button.tsx'
-import { CELL_CHARS, Chip, cut, Text, toneOf, visible, whole } from './text.tsx'
-import { dateOf, LongDay, Time } from './time.tsx'
+import { CELL_CHARS, Chip, cut, dateOf, LongDay, Text, Time, toneOf, visible, whole } from './text.tsx'
 
 type Props = {
   value: Json | undefined

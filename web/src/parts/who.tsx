@@ -2,9 +2,8 @@
 import { Fragment } from 'react'
 import type { Kind } from '../api/session.ts'
 import { words } from '../words.ts'
-import { Icon } from './icon.tsx'
-import { Text } from './text.tsx'
-import { Time } from './time.tsx'
+import { Icon } from './button.tsx'
+import { Text, Time } from './text.tsx'
 
 type Author = { name: string; kind?: Kind | undefined }
 

@@ -1,14 +1,12 @@
 /** How an agent is connected: where, with which client, and with a token of its own. */
 import { useState } from 'react'
 import { MCP_CLIENTS, mcpServerName } from '../../../src/contract/mcp-clients.ts'
-import { pathOf, useRead } from '../api/queries.ts'
-import type { Endpoint, Page } from '../api/shapes.ts'
+import { type Endpoint, type Page, pathOf, useRead } from '../api/queries.ts'
 import { Button } from '../parts/button.tsx'
 import { Copied } from '../parts/copied.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { ChoiceField } from '../parts/fields.tsx'
+import { Fields, Segments } from '../parts/fields.tsx'
 import { useMay } from '../parts/grants.ts'
-import { Segments } from '../parts/select.tsx'
 import { placesFor, TokenForm, TokenOnce } from '../parts/token-form.tsx'
 import { words } from '../words.ts'
 
@@ -31,7 +29,8 @@ export function ConnectButton({ base }: { base: string }) {
 
 function Connect({ base, onClose }: { base: string; onClose: () => void }) {
   const [client, setClient] = useState<Client>('claude-code')
-  const [endpoint, setEndpoint] = useState('')
+  const [draft, setDraft] = useState({ endpoint: '' })
+  const { endpoint } = draft
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<{ name: string; token: string }>()
   const endpoints = useRead<Page<Endpoint>>(pathOf([base, 'endpoints'], { limit: 1000 })).data?.data ?? []
@@ -42,11 +41,10 @@ function Connect({ base, onClose }: { base: string; onClose: () => void }) {
     <Dialog title={words.nav.connect} onClose={onClose}>
       <p>{words.connect.about}</p>
       <div className="form-grid">
-        <ChoiceField
-          label={words.connect.where}
-          options={placesFor(endpoints)}
-          value={endpoint}
-          onChange={setEndpoint}
+        <Fields
+          of={[{ name: 'endpoint', label: words.connect.where, options: placesFor(endpoints) }]}
+          draft={draft}
+          onChange={setDraft}
         />
       </div>
       <Segments

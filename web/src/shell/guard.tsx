@@ -2,9 +2,8 @@
 import { Component, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import { to } from '../addresses.ts'
+import { Empty, Word } from '../parts/answer.tsx'
 import { Button } from '../parts/button.tsx'
-import { Empty } from '../parts/failure.tsx'
-import { Word } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 
 /** `onClose`: of what lies over a page, which stays as it is. */

@@ -48,17 +48,17 @@ export function usePageKeys(base: string, onPanel: (panel: 'jump' | 'keys') => v
   }, [base, onPanel])
 }
 
-/** A key of the page in sight. */
-export function useKey(key: string, act: () => void): void {
+/** A key of the page in sight; with `Ctrl` also in fields, and where the others are switched off. */
+export function useKey(key: string, act: () => void, isCtrl = false): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      const isPlain = !event.metaKey && !event.ctrlKey && !event.altKey
-      if (!isPlain || event.key !== key || isField(event.target)) return
-      if (localStorage.getItem(OFF) === null && !document.querySelector('dialog[open]')) act()
+      const isPlain = !event.altKey && !isField(event.target) && localStorage.getItem(OFF) === null
+      if (event.key !== key || (event.metaKey || event.ctrlKey) !== isCtrl || !(isCtrl || isPlain)) return
+      if (!document.querySelector('dialog[open]')) act()
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
-  }, [key, act])
+  }, [key, act, isCtrl])
 }
 
 export function Keys({ base, onClose }: { base: string; onClose: () => void }) {

@@ -2,9 +2,9 @@
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
 import { signOut, useSession } from '../api/session.ts'
+import { useNarrow } from '../api/store.ts'
 import { useMay } from '../parts/grants.ts'
-import { Menu } from '../parts/menu.tsx'
-import { useNarrow } from '../parts/narrow.ts'
+import { itemsOf, Menu } from '../parts/menu.tsx'
 import { FIRST, placesOf } from '../parts/places.ts'
 import { Who } from '../parts/who.tsx'
 import { words } from '../words.ts'
@@ -15,12 +15,7 @@ export function Me({ base, onPanel }: { base: string; onPanel: (panel: 'jump' | 
   const isAdmin = useMay('*', '*', 'admin')
   if (!('self' in session)) return null
   const theme = document.documentElement.dataset['theme'] ?? 'system'
-  const themed = (name: 'system' | 'light' | 'dark') => ({
-    label: words.nav.themes[name],
-    note: words.nav.theme,
-    isOn: theme === name,
-    onSelect: () => setTheme(name),
-  })
+  const { themes, theme: note } = words.nav
   return (
     <div className="over side-me">
       <Menu
@@ -44,9 +39,11 @@ export function Me({ base, onPanel }: { base: string; onPanel: (panel: 'jump' | 
           { label: words.nav.guides, onSelect: () => location.assign('/guides') },
           { label: words.nav.reference, onSelect: () => location.assign('/docs/') },
           { label: words.nav.keys, note: '?', onSelect: () => onPanel('keys') },
-          themed('system'),
-          themed('light'),
-          themed('dark'),
+          ...itemsOf(
+            Object.entries(themes).map(([name, label]) => [name, label, note]),
+            setTheme,
+            { is: theme },
+          ),
           { label: words.nav.signOut, onSelect: () => void signOut() },
         ]}
       />

@@ -3,10 +3,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { createContext, lazy, type ReactNode, Suspense, useContext, useEffect, useState } from 'react'
 import { stale } from '../api/queries.ts'
 import { type Live, useLive } from '../api/stream.ts'
+import { asked } from '../parts/answer.tsx'
 import { Jump } from '../parts/jump.tsx'
 import { TextLink } from '../parts/link.tsx'
 import { Text } from '../parts/text.tsx'
-import { asked } from '../parts/undo/asked.ts'
 import { words } from '../words.ts'
 import { Guard } from './guard.tsx'
 import { Keys, usePageKeys } from './keys.tsx'
@@ -42,7 +42,7 @@ export function Shell({ base, path, children }: { base: string; path: string; ch
   )
 }
 
-/** Where a page is: names, and the addresses of those before it. Phones have room for two. */
+/** Where a page is: names, and addresses, of which the last one leads nowhere. Phones have room for two. */
 export type Trail = readonly (readonly [name: string, address?: string | undefined])[]
 
 /** The line at the top of a page: where it is, and what can be done. */
@@ -56,7 +56,7 @@ export function Bar({ trail, children }: { trail: Trail; children?: ReactNode })
             key={`${name} ${address}`}
             className={at < trail.length - (address ? 2 : 1) ? 'wide-only' : ''}
           >
-            {address === undefined ? (
+            {address === undefined || at === trail.length - 1 ? (
               <span aria-current={at === trail.length - 1 ? 'page' : undefined}>
                 <Text>{name}</Text>
               </span>
@@ -68,7 +68,7 @@ export function Bar({ trail, children }: { trail: Trail; children?: ReactNode })
       </nav>
       <button
         type="button"
-        className={`quiet stream ${state}`}
+        className={`quiet small stream ${state}`}
         title={reason ?? words.liveHint}
         data-key="."
         disabled={state === 'off'}

@@ -4,9 +4,9 @@ import { navigate } from 'wouter/use-browser-location'
 import { to } from '../addresses.ts'
 import { useBases, useFailing, useRead, useRecordCounts, useTypes, useWaiting } from '../api/queries.ts'
 import type { Base, Diagnostics, RecordType } from '../api/shapes.ts'
+import { Icon } from '../parts/button.tsx'
 import { useMay } from '../parts/grants.ts'
-import { Icon } from '../parts/icon.tsx'
-import { Menu } from '../parts/menu.tsx'
+import { itemsOf, Menu } from '../parts/menu.tsx'
 import { FIRST, isAt, type Place, placesOf } from '../parts/places.ts'
 import { baseName } from '../parts/proposal.ts'
 import { pluralOf } from '../parts/record-types.ts'
@@ -61,11 +61,11 @@ export function Side({ base, path, onPanel }: Props) {
           className={`side-item narrow-only ${types.some(isOf) ? 'on' : ''}`}
           icon="table"
           label={words.nav.records}
-          items={types.map((type) => ({
-            label: <Text>{pluralOf(type)}</Text>,
-            isOn: isOf(type),
-            onSelect: () => navigate(to.records(base, type.id)),
-          }))}
+          items={itemsOf(
+            types.map((type) => [type, <Text key={type.id}>{pluralOf(type)}</Text>]),
+            ({ id }) => navigate(to.records(base, id)),
+            { is: types.find(isOf) },
+          )}
         />
         {places.slice(FIRST - 1, FIRST).map((place) => item(place))}
         {places.slice(FIRST).map((place) => item(place, 'side-item wide-only'))}
@@ -105,12 +105,11 @@ function BaseSwitch({ base }: { base: string }) {
   const nameOf = (id: string) => all.find((each) => each.id === id)?.name ?? id
   const kindOf = ({ production_base: of }: Base) =>
     of === null ? words.nav.production : words.nav.preview(nameOf(of))
-  const items = all.map((each) => ({
-    label: <Text>{baseName(each)}</Text>,
-    note: kindOf(each),
-    isOn: each.id === base,
-    onSelect: () => navigate(to.activity(each.id)),
-  }))
+  const items = itemsOf(
+    all.map((each) => [each.id, <Text key={each.id}>{baseName(each)}</Text>, kindOf(each)]),
+    (id) => navigate(to.activity(id)),
+    { is: base },
+  )
   return (
     <Menu
       className={`full base-switch ${mine?.production_base ? 'preview' : ''}`}

@@ -1,6 +1,7 @@
 /** What the shared parts take of React, from Preact: a view has 60 kB in all. The build puts this in the place of `react`. */
 import { useEffect, useState } from 'preact/hooks'
 
+export { Fragment } from 'preact'
 export { useId, useState } from 'preact/hooks'
 
 export function useSyncExternalStore<Value>(

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import type { Row } from '../api/shapes.ts'
 import { Button } from '../parts/button.tsx'
-import { Select } from '../parts/select.tsx'
+import { Select } from '../parts/fields.tsx'
 import { fieldName, Text } from '../parts/text.tsx'
 import { Value } from '../parts/value.tsx'
 import { Failure, type Shown, show, useWork } from './frame.tsx'

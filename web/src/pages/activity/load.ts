@@ -1,8 +1,7 @@
 /** What the page of activity reads. */
 import { useMemo, useState } from 'react'
 import type { Search } from '../../addresses.ts'
-import { pathOf, useAsk, useFailing, usePages, useRead, useWaiting } from '../../api/queries.ts'
-import type { Kind } from '../../api/session.ts'
+import { type Kind, pathOf, useAsk, useFailing, usePages, useRead, useWaiting } from '../../api/queries.ts'
 import type { Change, Claim, Group, Page } from '../../api/shapes.ts'
 
 const PAGE = 100

@@ -3,15 +3,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { to } from '../../addresses.ts'
 import { pathOf, staleSoon, useFailing, useTypes, useWaiting, useWrite } from '../../api/queries.ts'
 import type { Delivery } from '../../api/shapes.ts'
-import { Button } from '../../parts/button.tsx'
+import { say } from '../../parts/answer.tsx'
+import { Button, Icon } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { LinkButton, TextLink } from '../../parts/link.tsx'
 import { misfits } from '../../parts/proposal.ts'
-import { cut, Text, visible, whole } from '../../parts/text.tsx'
-import { span, useNow } from '../../parts/time.tsx'
-import { say } from '../../parts/toast.tsx'
+import { cut, span, Text, useNow, visible, whole } from '../../parts/text.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { quoted, words } from '../../words.ts'
 import { useClaims } from './load.ts'
@@ -41,7 +39,7 @@ function Waiting({ base }: { base: string }) {
           </strong>
           <Text className="note">{summary}</Text>
           {breaks.length > 0 && <span className="changed-word">{misfits(breaks, 0, types)}</span>}
-          <LinkButton label={words.review.open} href={to.review(base, kind === 'pause' ? undefined : id)} />
+          <LinkButton label={words.nav.review} href={to.review(base, kind === 'pause' ? undefined : id)} />
         </div>
       ))}
     </Card>
@@ -82,7 +80,7 @@ function Failing({ base, since }: { base: string; since: string }) {
     })
   return (
     <Card title={words.activity.failing} note={total > 0 && whole.format(total)}>
-      {all.length === 0 && <p className="card-item note">{words.activity.nothingFails}</p>}
+      {all.length === 0 && <p className="card-item note">{words.automation.noDelivery.failed}</p>}
       {byOrigin(all).map((group) => {
         const [newest] = group
         if (!newest) return null
@@ -99,7 +97,7 @@ function Failing({ base, since }: { base: string; since: string }) {
             <Why of={newest} />
             {mayReplay && (
               <Button
-                label={group.length === 1 ? words.activity.sendAgain : words.activity.sendAllAgain}
+                label={group.length === 1 ? words.automation.again.out : words.activity.sendAllAgain}
                 disabled={write.isPending}
                 onClick={() => again(newest)}
               />

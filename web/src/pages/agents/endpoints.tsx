@@ -1,15 +1,13 @@
 /** The endpoints, each a set of tools for one kind of agent, and one of them as a model reads it: tools, their tokens, bounds in words. */
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { useTypes } from '../../api/queries.ts'
-import type { Endpoint, EndpointTool, RecordType, Token } from '../../api/shapes.ts'
-import { Card, CardItem, Facts, Panel } from '../../parts/card.tsx'
+import { type Endpoint, type EndpointTool, type RecordType, type Token, useTypes } from '../../api/queries.ts'
+import { pendingOf } from '../../parts/answer.tsx'
+import { Icon } from '../../parts/button.tsx'
+import { Card, CardItem, Facts, Panel, Rows } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
-import { filterWords, isFilter } from '../../parts/filter-words.ts'
 import { endpointsOf } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { nameOf, plural, pluralOf } from '../../parts/record-types.ts'
+import { filterWords, isFilter, nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { Chip, fieldName, Meta, Text, whole } from '../../parts/text.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -37,8 +35,8 @@ export function Endpoints({ base, endpoints, tokens, selected }: Props) {
     >
       <ul>
         {endpoints.map(({ id, name, description, enabled }) => (
-          <li key={id} className={`card-item gap-3 endpoint-row ${id === selected ? 'selected' : ''}`}>
-            <div>
+          <li key={id} className={`card-item row gap-3 ${id === selected ? 'selected' : ''}`}>
+            <div className="grow">
               <Link
                 className="ink"
                 href={to.endpoint(base, id)}
@@ -80,9 +78,7 @@ export function EndpointPanel({ base, id, tokens }: { base: string; id: string; 
         <>
           <CardItem title={words.agents.instructions}>
             {resolved.data.instructions ? (
-              <blockquote>
-                <Text>{resolved.data.instructions}</Text>
-              </blockquote>
+              <Text in="blockquote">{resolved.data.instructions}</Text>
             ) : (
               <p className="meta">{words.agents.noInstructions}</p>
             )}
@@ -101,19 +97,13 @@ export function EndpointPanel({ base, id, tokens }: { base: string; id: string; 
                 who.length === 0 ? (
                   words.agents.noHolder
                 ) : (
-                  <ul>
-                    {who.map((token) => (
-                      <li key={token.id}>
-                        <Who {...token} />
-                      </li>
-                    ))}
-                  </ul>
+                  <Rows of={who.map((token) => [token.id, <Who key={token.id} {...token} />])} />
                 ),
             }}
           />
           <div className="card-item">
             <Copied
-              label={words.connect.address}
+              label={words.automation.facts.address}
               text={`${location.origin}/mcp/${encodeURIComponent(base)}/e/${encodeURIComponent(id)}`}
             />
           </div>

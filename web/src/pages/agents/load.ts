@@ -1,9 +1,8 @@
 /** Who works in a base, what they may, and what they did and tried. */
-import { pathOf, useRead } from '../../api/queries.ts'
-import { useSession } from '../../api/session.ts'
+import { pathOf, useRead, useSession } from '../../api/queries.ts'
 import type { Call, Endpoint, Lists, Page, Schema, Token, Usage } from '../../api/shapes.ts'
 import { endpointsOf, reaches, signedInAs } from '../../parts/grants.ts'
-import { DAY, HOUR, useNow } from '../../parts/time.tsx'
+import { DAY, HOUR, useNow } from '../../parts/text.tsx'
 
 /** The spans of time that the page shows, each with its steps. */
 const SPANS = {

@@ -1,19 +1,16 @@
 import { useState } from 'react'
 import { useSearch } from 'wouter'
-import { to } from '../../addresses.ts'
+import { type PageProps, to } from '../../addresses.ts'
 import type { Token } from '../../api/shapes.ts'
+import { askUndo, Empty, Failure, pendingOf } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
-import { ListPage } from '../../parts/card.tsx'
-import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
+import { ListPage, Table, type TableColumn } from '../../parts/card.tsx'
+import { Segments } from '../../parts/fields.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
+import { useParameters } from '../../parts/link.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
-import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/select.tsx'
-import { Table, type TableColumn } from '../../parts/table.tsx'
-import { Text, whole } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Text, Time, whole } from '../../parts/text.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
-import { askUndo } from '../../parts/undo/asked.ts'
 import { DoneSince, Who } from '../../parts/who.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { words } from '../../words.ts'
@@ -23,9 +20,7 @@ import { Revoke } from './revoke.tsx'
 import { TokenPanel } from './token-panel.tsx'
 import './agents.css'
 
-type Place = { base: string; token?: string; endpoint?: string }
-
-export default function Page({ place: { base, token: id, endpoint: endpointId } }: { place: Place }) {
+export default function Page({ place: { base, token: id, endpoint: endpointId } }: PageProps) {
   const [search, change] = useParameters()
   const [isMaking, setMaking] = useState(false)
   const [revoked, setRevoked] = useState<Token>()
@@ -137,7 +132,7 @@ function Tokens({ base, tokens, usage, selected }: TokensProps) {
         [
           heads.last,
           ({ last_used_at: last }) =>
-            last === null ? <span className="meta">{words.agents.never}</span> : <Time at={last} as="span" />,
+            last === null ? <span className="meta">{words.token.never}</span> : <Time at={last} as="span" />,
           'number-cell',
         ],
       ]}

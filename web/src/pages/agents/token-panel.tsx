@@ -2,15 +2,14 @@
 import { to } from '../../addresses.ts'
 import { useSession } from '../../api/session.ts'
 import type { Token } from '../../api/shapes.ts'
+import { Failure } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
-import { CardItem, Facts, Panel } from '../../parts/card.tsx'
+import { CardItem, Facts, Panel, Rows } from '../../parts/card.tsx'
 import { Chart } from '../../parts/chart.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
-import { Menu } from '../../parts/menu.tsx'
-import { cut, Text, whole } from '../../parts/text.tsx'
-import { clock, DAY, HOUR, shortTime, startOfDay, Time } from '../../parts/time.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
+import { clock, cut, DAY, HOUR, shortTime, startOfDay, Text, Time, whole } from '../../parts/text.tsx'
 import { Who } from '../../parts/who.tsx'
 import { bytes, words } from '../../words.ts'
 import { type Span, useFailed, useToolUsage, type useUsage } from './load.ts'
@@ -30,12 +29,14 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   const mayWrite = useMay(base, '*', 'write')
   const mayRevoke = useMay(base, '*', 'admin') && !isSelf
   const sum = usage.sum(token)
+  const grants = [...new Set(token.grants.filter((grant) => reaches(grant, base)).map(grantWords))]
+  const text = words.agents.moments
   const moments = [
-    [words.agents.moments.hour, Date.now() - HOUR],
-    [words.agents.moments.noon, startOfDay(Date.now()) + 12 * HOUR],
-    [words.agents.moments.today, startOfDay(Date.now())],
-    [words.agents.moments.week, Date.now() - 7 * DAY],
-    [words.agents.moments.ever, Date.parse(token.created_at)],
+    [Date.now() - HOUR, text.hour],
+    [startOfDay(Date.now()) + 12 * HOUR, text.noon],
+    [startOfDay(Date.now()), text.today],
+    [Date.now() - 7 * DAY, text.week],
+    [Date.parse(token.created_at), text.ever],
   ] as const
   return (
     <Panel back={to.agents(base) + location.search} title={<Who {...token} />} note={words.kinds[token.kind]}>
@@ -71,20 +72,11 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
       <Facts
         of={{
           [words.agents.heads.may]: (
-            <ul>
-              {token.grants
-                .filter((grant) => reaches(grant, base))
-                .map((grant) => (
-                  <li key={JSON.stringify(grant)}>
-                    <Text>{grantWords(grant)}</Text>
-                  </li>
-                ))}
-            </ul>
+            <Rows of={grants.map((text) => [text, <Text key={text}>{text}</Text>])} />
           ),
           [words.agents.token]: <code>{token.masked}</code>,
           [words.agents.made]: <Time at={token.created_at} />,
-          [words.agents.ends]:
-            token.expires_at === null ? words.agents.noEnd : <Time at={token.expires_at} />,
+          [words.token.ends]: token.expires_at === null ? words.agents.noEnd : <Time at={token.expires_at} />,
         }}
       />
       <p className="card-item chips">
@@ -98,9 +90,10 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
             className=""
             icon="undo"
             label={words.agents.undo}
-            items={moments
-              .filter(([, since]) => since < Date.now())
-              .map(([label, since]) => ({ label, onSelect: () => onUndo(since) }))}
+            items={itemsOf(
+              moments.filter(([since]) => since < Date.now()),
+              onUndo,
+            )}
           />
         )}
         {mayRevoke && <Button className="danger" label={words.agents.revoke} onClick={onRevoke} />}

@@ -1,19 +1,17 @@
 import { Button } from '../../parts/button.tsx'
+import { Rows } from '../../parts/card.tsx'
 import { CopyAs, curlOf } from '../../parts/copied.tsx'
-import { Segments } from '../../parts/select.tsx'
+import { Segments } from '../../parts/fields.tsx'
 import './ask.css'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
-import type { Failure as Refusal } from '../../api/failure.ts'
-import { pathOf, useTypes } from '../../api/queries.ts'
-import { send } from '../../api/send.ts'
-import type { RecordType } from '../../api/shapes.ts'
-import { pendingOf } from '../../parts/failure.tsx'
+import { pathOf, type RecordType, type Failure as Refusal, send, useTypes } from '../../api/queries.ts'
+import { pendingOf } from '../../parts/answer.tsx'
+import { useParameters } from '../../parts/link.tsx'
 import { pluralOf, stateField } from '../../parts/record-types.ts'
-import { useParameters } from '../../parts/search.ts'
-import { Text } from '../../parts/text.tsx'
+import { Text, Tool } from '../../parts/text.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { Editor } from './editor.tsx'
@@ -74,9 +72,7 @@ export default function Page({ place: { base } }: PageProps) {
             <span className="meta">
               {words.ask.reads}{' '}
               {read.map(({ name }) => (
-                <span key={name} className="tool">
-                  <Text>{name}</Text>
-                </span>
+                <Tool key={name} name={name} />
               ))}
             </span>
           )}
@@ -151,13 +147,12 @@ function Examples({ types, onTake }: { types: readonly RecordType[]; onTake: (sq
   return (
     <section aria-label={words.ask.begin}>
       <h2>{words.ask.begin}</h2>
-      <ul className="plain-list">
-        {examples.map(([name, sql]) => (
-          <li key={name}>
-            <Button className="quiet" label={name} onClick={() => onTake(sql)} />
-          </li>
-        ))}
-      </ul>
+      <Rows
+        of={examples.map(([name, sql]) => [
+          name,
+          <Button key={name} className="quiet" label={name} onClick={() => onTake(sql)} />,
+        ])}
+      />
     </section>
   )
 }

@@ -1,11 +1,10 @@
 /** The rows of an answer, as a table or as bars. */
 import { memo } from 'react'
 import type { Json } from '../../api/shapes.ts'
+import { Empty } from '../../parts/answer.tsx'
 import { Chart, Legend, toneAt } from '../../parts/chart.tsx'
-import { Empty } from '../../parts/failure.tsx'
 import { type Column, Grid } from '../../parts/grid.tsx'
-import { cut, Text, visible } from '../../parts/text.tsx'
-import { dateOf, shortTime } from '../../parts/time.tsx'
+import { cut, dateOf, shortTime, Text, visible } from '../../parts/text.tsx'
 import { Value } from '../../parts/value.tsx'
 import { words } from '../../words.ts'
 

@@ -1,17 +1,15 @@
 /** One trigger or inbound webhook: what it is, and its deliveries, each with what came of it, and the way to send it again. */
 import { useQueryClient } from '@tanstack/react-query'
-import { pathOf, staleSoon, useTypes, useWrite } from '../../api/queries.ts'
-import type { Delivery } from '../../api/shapes.ts'
+import { type Delivery, pathOf, staleSoon, useTypes, useWrite } from '../../api/queries.ts'
+import { Failure, pendingOf, say } from '../../parts/answer.tsx'
 import { Button, More } from '../../parts/button.tsx'
 import { CardItem, Facts, Panel } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
+import { Segments } from '../../parts/fields.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { useParameters } from '../../parts/link.tsx'
 import { kindName } from '../../parts/proposal.ts'
-import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/select.tsx'
 import { Text } from '../../parts/text.tsx'
-import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { type Automatic, type Counts, listOf, type Span, saying, stopOf, useDeliveries } from './load.ts'
 import { DeliveryRow } from './runs.tsx'
@@ -91,7 +89,7 @@ export function DeliveryPanel({ base, of, span, back, counts }: Props) {
       <CardItem title={words.automation.deliveries}>
         <Segments
           label={words.automation.deliveries}
-          options={{ failed: words.automation.onlyFailed[direction], all: words.automation.all }}
+          options={{ failed: words.automation.onlyFailed[direction], all: words.records.views.all }}
           value={isFailed ? 'failed' : 'all'}
           onChange={(only) => change({ only }, true)}
         />

@@ -1,9 +1,7 @@
 /** What a base does by itself, in a sentence too: what it sends, takes, runs and reads, and what became of it. */
-import { useMemo } from 'react'
-import { pathOf, useAsk, usePages, useRead } from '../../api/queries.ts'
+import { pathOf, useCounted, usePages, useRead } from '../../api/queries.ts'
 import type { ActionRun, Delivery, InboundDelivery, Lists, Page, RecordType } from '../../api/shapes.ts'
-import { filterWords, isFilter } from '../../parts/filter-words.ts'
-import { nameOf, plural, pluralOf } from '../../parts/record-types.ts'
+import { filterWords, isFilter, nameOf, plural, pluralOf } from '../../parts/record-types.ts'
 import { words } from '../../words.ts'
 
 type Trigger = Lists['triggers']
@@ -68,34 +66,22 @@ export type Span = (typeof SPANS)[number]
 export type Counts = { sent: number; failed: number }
 const ENDS = { sent: ['succeeded'], failed: ['dead', 'failed'] } as const
 
-type Totals = { data?: Record<string, { total: number } | null> }
-
-/** How the deliveries of each ended: one request, whatever their number. */
+/** How the deliveries of each ended, whatever their number. */
 export function useCounts(base: string, rows: readonly Automatic[], span: Span) {
   const ids = rows.flatMap(({ kind, id }) => (kind === 'trigger' || kind === 'inbound_webhook' ? [id] : []))
-  const names = ids.join(' ')
-  const query = useMemo(() => {
-    const fields = names.split(' ').flatMap((id, at) =>
-      Object.values(ENDS)
-        .flat()
-        .map(
-          (status) =>
-            `${status}${at}: deliveries(base: $base, of: ${JSON.stringify(id)}, status: "${status}", since: "${span}", limit: 1, includeTotal: true) { total }`,
-        ),
-    )
-    return { query: `query ($base: String!) { ${fields.join(' ')} }`, variables: { base } }
-  }, [base, names, span])
-  const answer = useAsk<Totals>('/graphql', query, {
-    enabled: ids.length > 0,
-    keep: true,
-    under: pathOf([base, 'deliveries']),
-  })
+  const statuses = Object.values(ENDS).flat()
+  const asked = ids.flatMap((id, at) =>
+    statuses.map((status) => [
+      `${status}${at}`,
+      `deliveries(base: $base, of: ${JSON.stringify(id)}, status: "${status}", since: "${span}", limit: 1, includeTotal: true) { total }`,
+    ]),
+  )
+  const found = useCounted<{ total: number }>(base, 'deliveries', Object.fromEntries(asked))
   return (id: string): Counts | undefined => {
-    const { data } = answer.data ?? {}
     const at = ids.indexOf(id)
-    if (!data || at < 0) return undefined
-    const sum = (statuses: readonly string[]) =>
-      statuses.reduce((before, status) => before + (data[`${status}${at}`]?.total ?? 0), 0)
+    if (!found || at < 0) return undefined
+    const sum = (of: readonly string[]) =>
+      of.reduce((before, status) => before + (found[`${status}${at}`]?.total ?? 0), 0)
     return { sent: sum(ENDS.sent), failed: sum(ENDS.failed) }
   }
 }

@@ -1,15 +1,12 @@
-import { to } from '../../addresses.ts'
+import { type PageProps, to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
-import { Button } from '../../parts/button.tsx'
-import { Facts, ListPage, Panel } from '../../parts/card.tsx'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
-import { Icon, type IconName } from '../../parts/icon.tsx'
-import { TextLink } from '../../parts/link.tsx'
+import { Empty } from '../../parts/answer.tsx'
+import { Button, Icon, type IconName } from '../../parts/button.tsx'
+import { Facts, ListPage, Panel, Table } from '../../parts/card.tsx'
+import { Segments } from '../../parts/fields.tsx'
+import { TextLink, useParameters } from '../../parts/link.tsx'
 import { kindName } from '../../parts/proposal.ts'
 import { pluralOf } from '../../parts/record-types.ts'
-import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/select.tsx'
-import { Table } from '../../parts/table.tsx'
 import { Chip, Text, whole } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { DeliveryPanel } from './delivery-panel.tsx'
@@ -28,9 +25,7 @@ import {
 import { ActionPanel } from './runs.tsx'
 import './automation.css'
 
-type Place = { base: string; kind?: string; id?: string }
-
-export default function Page({ place: { base, kind, id } }: { place: Place }) {
+export default function Page({ place: { base, kind, id } }: PageProps) {
   const [search, change] = useParameters()
   const all = useAutomation(base)
   const types = useTypes(base).data ?? []
@@ -78,7 +73,7 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
       <div className="chips spread mb-3">
         <Segments
           label={words.automation.kind}
-          options={{ all: words.automation.all, ...kinds } as Record<Kind | 'all', string>}
+          options={{ all: words.records.views.all, ...kinds } as Record<Kind | 'all', string>}
           value={only ?? 'all'}
           onChange={(each) => change({ kind: each === 'all' ? undefined : each })}
         />
@@ -91,42 +86,39 @@ export default function Page({ place: { base, kind, id } }: { place: Place }) {
           {words.automation.failedOnly}
         </label>
       </div>
-      {pendingOf(all, 6) ??
-        (shown.length === 0 && all.rows.length > 0 ? (
-          <Empty title={words.automation.noneOfFilter}>
-            <Button label={words.activity.showAll} onClick={() => change({ kind: '', failed: '' })} />
-          </Empty>
-        ) : shown.length === 0 ? (
-          <Empty title={words.automation.none} hint={words.automation.noneHint}>
-            <a href="/guides/triggers">{words.nav.guides}</a>
-          </Empty>
-        ) : (
-          <Table
-            label={words.nav.automation}
-            columns={[
-              [heads.name, (row) => <Name of={row} />],
-              [
-                heads.what,
-                (row) => <Text>{saying(row, types)}</Text>,
-                'wide-only meta kind-cell automation-what',
-              ],
-              [heads.sent, (row) => numberOf(counts(row.id)?.sent), 'number-cell'],
-              [
-                heads.failed,
-                ({ id: of }) => (
-                  <span className={(counts(of)?.failed ?? 0) > 0 ? 'failed-word' : ''}>
-                    {numberOf(counts(of)?.failed)}
-                  </span>
-                ),
-                'number-cell',
-              ],
-            ]}
-            rows={shown}
-            keyOf={(row) => `${row.kind}/${row.id}`}
-            addressOf={(row) => to.automation(base, row) + location.search}
-            selected={kind && id && `${kind}/${id}`}
-          />
-        ))}
+      <Table
+        reading={all}
+        empty={
+          all.rows.length > 0 ? (
+            <Empty title={words.automation.noneOfFilter}>
+              <Button label={words.activity.showAll} onClick={() => change({ kind: '', failed: '' })} />
+            </Empty>
+          ) : (
+            <Empty title={words.automation.none} hint={words.automation.noneHint}>
+              <a href="/guides/triggers">{words.nav.guides}</a>
+            </Empty>
+          )
+        }
+        label={words.nav.automation}
+        columns={[
+          [heads.name, (row) => <Name of={row} />],
+          [heads.what, (row) => <Text>{saying(row, types)}</Text>, 'wide-only meta kind-cell sentence-cell'],
+          [heads.sent, (row) => numberOf(counts(row.id)?.sent), 'number-cell'],
+          [
+            heads.failed,
+            ({ id: of }) => (
+              <span className={(counts(of)?.failed ?? 0) > 0 ? 'failed-word' : ''}>
+                {numberOf(counts(of)?.failed)}
+              </span>
+            ),
+            'number-cell',
+          ],
+        ]}
+        rows={shown}
+        keyOf={(row) => `${row.kind}/${row.id}`}
+        addressOf={(row) => to.automation(base, row) + location.search}
+        selected={kind && id && `${kind}/${id}`}
+      />
     </ListPage>
   )
 }

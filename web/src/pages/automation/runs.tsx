@@ -1,19 +1,15 @@
 /** What ran: a delivery in a line, opened with what was sent and answered; an action with its steps and runs. */
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
-import { useChange } from '../../api/queries.ts'
-import type { ActionRun, Delivery } from '../../api/shapes.ts'
-import { Button } from '../../parts/button.tsx'
+import { type ActionRun, type Delivery, useChange } from '../../api/queries.ts'
+import { pendingOf } from '../../parts/answer.tsx'
+import { Button, Icon } from '../../parts/button.tsx'
 import { CardItem, Facts, Panel } from '../../parts/card.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { LinkButton } from '../../parts/link.tsx'
+import { Segments } from '../../parts/fields.tsx'
+import { LinkButton, useParameters } from '../../parts/link.tsx'
 import { kindName } from '../../parts/proposal.ts'
-import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/select.tsx'
-import { Chip, fieldName, Text, type Tone, toneOf } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Chip, fieldName, Meta, Text, Time, type Tone, toneOf } from '../../parts/text.tsx'
 import { LongValue } from '../../parts/value.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -35,9 +31,9 @@ export function DeliveryRow({ base, of, onAgain, isBusy }: DeliveryProps) {
   return (
     <li className="py-1">
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary className="stack">
+        <summary className="row">
           <Icon name="right" />
-          <Text>{title ?? id ?? fieldName(type ?? words.automation.testEvent)}</Text>
+          <Text className="grow">{title ?? id ?? fieldName(type ?? words.automation.testEvent)}</Text>
           <Chip tone={tone}>{stateOf(of)}</Chip>
           <Time at={at} />
         </summary>
@@ -53,11 +49,7 @@ export function DeliveryRow({ base, of, onAgain, isBusy }: DeliveryProps) {
           </p>
         )}
       </details>
-      {error !== null && !isOpen && (
-        <p className="note">
-          <Text>{error}</Text>
-        </p>
-      )}
+      {error !== null && !isOpen && <Meta>{error}</Meta>}
     </li>
   )
 }
@@ -124,7 +116,7 @@ export function ActionPanel({ base, action, back }: { base: string; action: Acti
       <CardItem title={words.automation.runs}>
         <Segments
           label={words.automation.runs}
-          options={{ all: words.automation.all, failed: words.automation.onlyFailed.out }}
+          options={{ all: words.records.views.all, failed: words.automation.onlyFailed.out }}
           value={isFailed ? 'failed' : 'all'}
           onChange={(only) => change({ only }, true)}
         />
@@ -145,9 +137,11 @@ const RunRow = ({
 }: RunProps) => (
   <li className="py-1">
     <details>
-      <summary className="stack">
+      <summary className="row">
         <Icon name="right" />
-        <Who {...actor} />
+        <span className="grow">
+          <Who {...actor} />
+        </span>
         <Chip tone={toneOf(status)}>{words.automation.runStates[status] ?? status}</Chip>
         <Time at={at} />
       </summary>
@@ -159,10 +153,6 @@ const RunRow = ({
         ]}
       />
     </details>
-    {error && (
-      <p className="note">
-        <Text>{error.message}</Text>
-      </p>
-    )}
+    {error && <Meta>{error.message}</Meta>}
   </li>
 )

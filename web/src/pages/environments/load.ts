@@ -1,7 +1,6 @@
 /** The previews of a base, and what they differ in from production. */
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { pathOf, useBase, useRead } from '../../api/queries.ts'
-import type { Base, Change, Page } from '../../api/shapes.ts'
+import { type Base, type Change, type Page, pathOf, useBase, useRead } from '../../api/queries.ts'
 import { type Proposal, proposalOf } from '../../parts/proposal.ts'
 
 export type Preview = { is: Base; proposal: Proposal | undefined }

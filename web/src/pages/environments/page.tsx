@@ -1,28 +1,21 @@
 import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
-import { to } from '../../addresses.ts'
-import { pathOf, useWrite } from '../../api/queries.ts'
-import type { Base } from '../../api/shapes.ts'
-import { Button } from '../../parts/button.tsx'
-import { ListPage } from '../../parts/card.tsx'
+import { type PageProps, to } from '../../addresses.ts'
+import { type Base, pathOf, useWrite } from '../../api/queries.ts'
+import { Empty, pendingOf, say } from '../../parts/answer.tsx'
+import { Button, Icon } from '../../parts/button.tsx'
+import { ListPage, Table } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
-import { ChoiceField, TextField } from '../../parts/fields.tsx'
+import { Fields } from '../../parts/fields.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { Promotions } from '../../parts/promotions.tsx'
 import { baseName, shortName } from '../../parts/proposal.ts'
-import { Table } from '../../parts/table.tsx'
-import { Chip, Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
-import { say } from '../../parts/toast.tsx'
+import { Chip, Text, Time } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { useEnvironments, useMaker } from './load.ts'
 import { PreviewPanel, State } from './preview-panel.tsx'
 
-type Place = { base: string; preview?: string }
-
-export default function Page({ place: { base, preview: id } }: { place: Place }) {
+export default function Page({ place: { base, preview: id } }: PageProps) {
   const [isMaking, setMaking] = useState(false)
   const all = useEnvironments(base)
   const mayMake = useMay(all.production, '*', 'manage', 'preview')
@@ -50,32 +43,29 @@ export default function Page({ place: { base, preview: id } }: { place: Place })
       {pendingOf(all, 4) ?? (
         <>
           {all.main && <Production of={all.main} isHere={all.main.id === base} />}
-          {all.previews.length === 0 ? (
-            <Empty title={words.environments.none} hint={words.environments.noneHint} />
-          ) : (
-            <Table
-              label={words.nav.environments}
-              rows={all.previews}
-              keyOf={({ is }) => is.id}
-              addressOf={({ is }) => to.environments(base, is.id)}
-              selected={id}
-              columns={[
-                [heads.name, ({ is }) => <Name of={is} isHere={is.id === base} />],
-                [
-                  heads.kind,
-                  ({ is }) => words.environments.kinds[is.change_set ? 'set' : 'preview'],
-                  'wide-only meta kind-cell',
-                ],
-                [heads.by, ({ is }) => <Maker of={is} />, 'wide-only kind-cell'],
-                [heads.state, (preview) => <State of={preview} />],
-                [
-                  heads.at,
-                  ({ is }) => <Time at={is.change_set?.written_at ?? is.created_at} as="span" />,
-                  'number-cell wide-only',
-                ],
-              ]}
-            />
-          )}
+          <Table
+            empty={<Empty title={words.environments.none} hint={words.environments.noneHint} />}
+            label={words.nav.environments}
+            rows={all.previews}
+            keyOf={({ is }) => is.id}
+            addressOf={({ is }) => to.environments(base, is.id)}
+            selected={id}
+            columns={[
+              [heads.name, ({ is }) => <Name of={is} isHere={is.id === base} />],
+              [
+                heads.kind,
+                ({ is }) => words.environments.kinds[is.change_set ? 'set' : 'preview'],
+                'wide-only meta kind-cell',
+              ],
+              [heads.by, ({ is }) => <Maker of={is} />, 'wide-only kind-cell'],
+              [heads.state, (preview) => <State of={preview} />],
+              [
+                heads.at,
+                ({ is }) => <Time at={is.change_set?.written_at ?? is.created_at} as="span" />,
+                'number-cell wide-only',
+              ],
+            ]}
+          />
           <Promotions base={all.production} />
         </>
       )}
@@ -107,16 +97,14 @@ const Name = ({ of, isHere }: { of: Base; isHere: boolean }) => (
 )
 
 type Props = { base: string; production: string; onClose: () => void }
-type Copy = keyof typeof words.environments.copies
-const COPIES = Object.entries(words.environments.copies) as [Copy, string][]
+const { copies } = words.environments
 
 /** Makes a preview: its name, and what it begins with. */
 function NewPreview({ base, production, onClose }: Props) {
-  const [name, setName] = useState('')
-  const [copy, setCopy] = useState<Copy>('config_and_sample')
+  const [draft, setDraft] = useState({ name: '', copy: 'config_and_sample' })
   const write = useWrite<Base>(undefined)
   const make = () =>
-    write.send('POST', pathOf([production, 'preview']), { name, copy }, (made) => {
+    write.send('POST', pathOf([production, 'preview']), draft, (made) => {
       say(words.environments.made(shortName(made.id)))
       onClose()
       navigate(to.environments(base, made.id))
@@ -125,17 +113,22 @@ function NewPreview({ base, production, onClose }: Props) {
     <Dialog
       title={words.environments.make}
       onClose={onClose}
-      act={{ label: words.environments.act, isReady: name !== '', onSelect: make, write, isForm: true }}
+      act={{ label: words.environments.act, isReady: draft.name !== '', onSelect: make, write, isForm: true }}
     >
       <div className="form-grid">
-        <TextField
-          label={words.environments.name}
-          hint={words.environments.nameHint}
-          required
-          value={name}
-          onChange={setName}
+        <Fields
+          of={[
+            {
+              name: 'name',
+              label: words.token.name,
+              hint: words.environments.nameHint,
+              required: true,
+            },
+            { name: 'copy', label: words.environments.copy, options: Object.entries(copies) },
+          ]}
+          draft={draft}
+          onChange={setDraft}
         />
-        <ChoiceField label={words.environments.copy} options={COPIES} value={copy} onChange={setCopy} />
       </div>
     </Dialog>
   )

@@ -3,16 +3,14 @@ import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
 import { pathOf, useTypes, useWrite } from '../../api/queries.ts'
+import { Failure, say } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
-import { CardItem, Facts, Panel } from '../../parts/card.tsx'
-import { DeletePlan } from '../../parts/delete-plan.tsx'
-import { Failure } from '../../parts/failure.tsx'
+import { CardItem, Facts, Panel, Rows } from '../../parts/card.tsx'
+import { DeletePlan } from '../../parts/dialog.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
 import { kindName, misfits, shortName } from '../../parts/proposal.ts'
-import { Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
-import { say } from '../../parts/toast.tsx'
+import { Text, Time } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type Preview, useProposal, useSeeds } from './load.ts'
 
@@ -66,14 +64,13 @@ export function PreviewPanel({ base, production, of }: { base: string; productio
       />
       {edits.length > 0 && (
         <CardItem title={words.environments.changes}>
-          <ul className="plain-list">
-            {edits.slice(0, SHOWN).map(({ kind, id: changed, op }) => (
-              <li key={`${kind}/${changed}`}>
-                <Text>{changed}</Text> <span className="meta">{words.review.kinds[op](kindName(kind))}</span>
-              </li>
-            ))}
-          </ul>
-          {edits.length > SHOWN && <p className="meta">{words.andMore(edits.length - SHOWN)}</p>}
+          <Rows
+            most={SHOWN}
+            of={edits.map(({ kind, id: changed, op }) => {
+              const key = `${kind}/${changed}`
+              return [key, <Text key={key}>{changed}</Text>, words.review.kinds[op](kindName(kind))]
+            })}
+          />
         </CardItem>
       )}
       {isRemoving && (

@@ -2,27 +2,35 @@
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
 import { Failure as Refusal } from '../../api/failure.ts'
-import { pathOf, useRead, useWrite } from '../../api/queries.ts'
+import { type FileVersion, type Page, pathOf, type Token, useRead, useWrite } from '../../api/queries.ts'
 import { request } from '../../api/send.ts'
-import type { FileVersion, Page, Token } from '../../api/shapes.ts'
+import { Failure, pendingOf, say } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { CardItem, Panel } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { useParameters } from '../../parts/search.ts'
-import { Text, visible } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
-import { say } from '../../parts/toast.tsx'
+import { useParameters } from '../../parts/link.tsx'
+import { Text, Time, visible } from '../../parts/text.tsx'
 import { bytes, words } from '../../words.ts'
 import { nameOf } from './list.tsx'
-import { type FileType, filePath, saveAs, useContent, useDiff, useText, useVersions } from './load.ts'
+import {
+  type FilePath,
+  type FileType,
+  filePath,
+  saveAs,
+  useContent,
+  useDiff,
+  useText,
+  useVersions,
+} from './load.ts'
 
 type Props = { base: string; type: FileType; path: string; version: number | undefined }
 
 export function FilePanel({ base, type, path, version }: Props) {
   const [{ in: prefix, q }, change] = useParameters()
-  const versions = useVersions(base, type.id, path)
+  const file = filePath(base, type.id, path)
+  const name = nameOf(path)
+  const versions = useVersions(file)
   const people = useRead<Page<Token>>(pathOf(['tokens'], { limit: 1000 })).data?.data ?? []
   const mayWrite = useMay(base, '*', 'write') && !type.storage.immutable
   const [isRemoving, setRemoving] = useState(false)
@@ -31,7 +39,7 @@ export function FilePanel({ base, type, path, version }: Props) {
   const [newest] = all
   const shown = all.find((each) => each.version === version) ?? newest
   const before = shown && all[all.indexOf(shown) + 1]
-  const address = (of: number) => pathOf(filePath(base, type.id, path), { version: of })
+  const address = (of: number) => pathOf(file, { version: of })
   const back = to.files(base, type.id, { in: prefix, q })
   const [unread, setUnread] = useState<Refusal>()
   const failed = unread ?? write.error
@@ -41,20 +49,20 @@ export function FilePanel({ base, type, path, version }: Props) {
   }
   const restore = async ({ version: old, content_type: kind }: FileVersion) => {
     const content = await (await request('GET', address(old))).blob()
-    write.send('PUT', pathOf(filePath(base, type.id, path)), new Blob([content], { type: kind }), () => {
+    write.send('PUT', pathOf(file), new Blob([content], { type: kind }), () => {
       say(words.files.restored(old))
       change({ v: '' }, true)
     })
   }
   return (
-    <Panel back={back} title={<Text>{nameOf(path)}</Text>} note={shown && bytes(shown.size)}>
+    <Panel back={back} title={<Text>{name}</Text>} note={shown && bytes(shown.size)}>
       {pendingOf(versions, 6)}
       {shown && newest && (
         <>
           <p className="card-item chips">
             <Button
               label={words.files.download}
-              onClick={() => reading(saveAs(address(shown.version), nameOf(path)))}
+              onClick={() => reading(saveAs(address(shown.version), name))}
             />
             {mayWrite && shown !== newest && (
               <Button
@@ -68,9 +76,7 @@ export function FilePanel({ base, type, path, version }: Props) {
           {failed && <Failure of={failed} />}
           <Content
             key={shown.version}
-            base={base}
-            type={type.id}
-            path={path}
+            file={file}
             of={shown}
             address={address(shown.version)}
             onUnread={setUnread}
@@ -78,7 +84,7 @@ export function FilePanel({ base, type, path, version }: Props) {
           <CardItem title={words.files.versions}>
             <ul className="plain-list" aria-label={words.files.versions}>
               {all.map((each) => (
-                <li key={each.version} className="stack file-version">
+                <li key={each.version} className="row">
                   <Button
                     className="quiet"
                     label={words.record.short(each.version)}
@@ -88,28 +94,28 @@ export function FilePanel({ base, type, path, version }: Props) {
                       change({ v: String(each.version) }, true)
                     }}
                   />
-                  <Text>{people.find(({ id }) => id === each.created_by)?.name ?? each.label ?? ''}</Text>
+                  <Text className="grow">
+                    {people.find(({ id }) => id === each.created_by)?.name ?? each.label ?? ''}
+                  </Text>
                   <span className="note">{bytes(each.size)}</span>
                   <Time at={each.created_at} />
                 </li>
               ))}
             </ul>
           </CardItem>
-          {before && (
-            <LineDiff base={base} type={type.id} path={path} from={before.version} to={shown.version} />
-          )}
+          {before && <LineDiff file={file} from={before.version} to={shown.version} />}
         </>
       )}
       {isRemoving && (
         <Dialog
-          title={<Text>{words.files.removeTitle(nameOf(path))}</Text>}
+          title={<Text>{words.files.removeTitle(name)}</Text>}
           onClose={() => setRemoving(false)}
           act={{
             label: words.files.removeAct,
             tone: 'danger',
             write,
             onSelect: () =>
-              write.send('DELETE', pathOf(filePath(base, type.id, path)), undefined, () => {
+              write.send('DELETE', pathOf(file), undefined, () => {
                 say(words.files.removed)
                 change({ file: '', v: '' })
               }),
@@ -126,17 +132,16 @@ const IMAGE = /^image\//
 const TEXT = /^text\/|[/+](json|xml|yaml)\b|javascript/
 
 type ContentProps = {
-  base: string
-  type: string
-  path: string
+  file: FilePath
   of: FileVersion
   address: string
   onUnread: (of: Refusal) => void
 }
 
-function Content({ base, type, path, of, address, onUnread }: ContentProps) {
+function Content({ file, of, address, onUnread }: ContentProps) {
+  const name = file.at(-1) ?? ''
   const isText = TEXT.test(of.content_type)
-  const text = useText(base, type, path, of.version, isText)
+  const text = useText(file, of.version, isText)
   const image = useContent(IMAGE.test(of.content_type) ? address : undefined, onUnread)
   if (isText)
     return (
@@ -145,22 +150,22 @@ function Content({ base, type, path, of, address, onUnread }: ContentProps) {
         {text.data?.text != null && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls is reached by the keys
           // biome-ignore lint/a11y/useSemanticElements: a group of fields is no box of text
-          <pre className="long scroll" tabIndex={0} aria-label={words.record.file(nameOf(path))} role="group">
+          <pre className="long scroll" tabIndex={0} aria-label={words.record.file(name)} role="group">
             <Text>{text.data.text}</Text>
           </pre>
         )}
         {text.data?.has_more && <p className="note">{words.files.firstLines}</p>}
       </div>
     )
-  if (image) return <img src={image} alt={nameOf(path)} />
+  if (image) return <img src={image} alt={name} />
   return IMAGE.test(of.content_type) ? null : <p className="card-item meta">{words.record.cannotShow}</p>
 }
 
-type LineDiffProps = { base: string; type: string; path: string; from: number; to: number }
+type LineDiffProps = { file: FilePath; from: number; to: number }
 
 /** What differs between two versions of a text, line by line. */
-function LineDiff({ base, type, path, from, to }: LineDiffProps) {
-  const diff = useDiff(base, type, path, from, to)
+function LineDiff({ file, from, to }: LineDiffProps) {
+  const diff = useDiff(file, from, to)
   if (diff.data?.binary) return null
   const lines = (diff.data?.diff ?? '')
     .split('\n')

@@ -1,10 +1,9 @@
 /** Folders and files, or what was found, with the words around it. */
 import { useSearch } from 'wouter'
 import { changed, to } from '../../addresses.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { Table } from '../../parts/table.tsx'
-import { cut, Meta, Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Icon } from '../../parts/button.tsx'
+import { Table } from '../../parts/card.tsx'
+import { cut, Meta, Text, Time } from '../../parts/text.tsx'
 import { bytes, words } from '../../words.ts'
 import type { Entry, File } from './load.ts'
 

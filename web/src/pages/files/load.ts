@@ -1,7 +1,6 @@
 /** The files of a base: folders, versions, and what they hold. */
 import { useEffect, useState } from 'react'
-import { Failure } from '../../api/failure.ts'
-import { pathOf, usePages, useRead } from '../../api/queries.ts'
+import { Failure, pathOf, usePages, useRead } from '../../api/queries.ts'
 import { request } from '../../api/send.ts'
 import type { FileDiff, FileText, FileVersion, Lists, Page, File as StoredFile } from '../../api/shapes.ts'
 
@@ -10,12 +9,10 @@ type Snippets = { _snippets?: { text: string }[] }
 export type File = StoredFile & Snippets & { kind?: 'file' }
 export type Entry = File | { kind: 'folder'; path: string }
 
-export const filePath = (base: string, type: string, path: string) => [
-  base,
-  'files',
-  type,
-  ...path.split('/'),
-]
+/** The segments of the address of a file; its name is the last one. */
+export type FilePath = readonly string[]
+export const filePath = (base: string, type: string, path: string): FilePath =>
+  [base, 'files', type].concat(path.split('/'))
 
 export const useFileTypes = (base: string) =>
   useRead<Page<FileType>>(pathOf([base, 'file-types'], { limit: 1000 }))
@@ -29,17 +26,15 @@ export function useEntries(base: string, type: string, prefix: string, search: s
   return usePages<Entry>(path)
 }
 
-export const useVersions = (base: string, type: string, path: string) =>
-  useRead<Page<FileVersion>>(pathOf(filePath(base, type, path), { history: 'true', limit: 100 }))
+export const useVersions = (file: FilePath) =>
+  useRead<Page<FileVersion>>(pathOf(file, { history: 'true', limit: 100 }))
 
-export const useDiff = (base: string, type: string, path: string, from: number, to: number) =>
-  useRead<FileDiff>(pathOf(filePath(base, type, path), { diff: 'true', from, to }))
+export const useDiff = (file: FilePath, from: number, to: number) =>
+  useRead<FileDiff>(pathOf(file, { diff: 'true', from, to }))
 
 const LINES = 400
-export const useText = (base: string, type: string, path: string, version: number, isText: boolean) =>
-  useRead<FileText>(pathOf(filePath(base, type, path), { version, lines: `1-${LINES}` }), {
-    enabled: isText,
-  })
+export const useText = (file: FilePath, version: number, isText: boolean) =>
+  useRead<FileText>(pathOf(file, { version, lines: `1-${LINES}` }), { enabled: isText })
 
 /** A content as an address of this tab, since a frame or an image sends no token. */
 export function useContent(

@@ -1,18 +1,17 @@
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
-import { to } from '../../addresses.ts'
+import { type PageProps, to } from '../../addresses.ts'
 import { pathOf, useWrite } from '../../api/queries.ts'
+import { Empty, Failure, pendingOf, say } from '../../parts/answer.tsx'
 import { Button, More } from '../../parts/button.tsx'
 import { ListPage } from '../../parts/card.tsx'
 import { Copied } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Empty, Failure, pendingOf } from '../../parts/failure.tsx'
+import { Segments } from '../../parts/fields.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/select.tsx'
+import { useParameters } from '../../parts/link.tsx'
 import { cut, Text } from '../../parts/text.tsx'
-import { say } from '../../parts/toast.tsx'
 import { Bar } from '../../shell/shell.tsx'
 import { words } from '../../words.ts'
 import { FilePanel } from './file-panel.tsx'
@@ -20,9 +19,7 @@ import { List } from './list.tsx'
 import { type FileType, filePath, useEntries, useFileTypes } from './load.ts'
 import './files.css'
 
-type Place = { base: string; type?: string }
-
-export default function Page({ place: { base, type: id } }: { place: Place }) {
+export default function Page({ place: { base, type: id } }: PageProps) {
   const types = useFileTypes(base)
   const all = types.data?.data ?? []
   const type = all.find((each) => each.id === (id ?? all[0]?.id))
@@ -66,17 +63,12 @@ function Files({ base, types, type }: { base: string; types: readonly FileType[]
   }
   useEffect(() => setTyped(q), [q])
   const rows = list.data ?? []
-  const trail = foldersOf(prefix)
-  const upTo = (name: string, address: string, isLast: boolean) =>
-    [name, isLast ? undefined : address] as const
   return (
     <ListPage
       nav={[
         [words.nav.files, to.files(base)],
-        upTo(type.name, to.files(base, type.id), trail.length === 0),
-        ...trail.map(([name, place], at) =>
-          upTo(name, to.files(base, type.id, { in: place }), at === trail.length - 1),
-        ),
+        [type.name, to.files(base, type.id)],
+        ...foldersOf(prefix).map(([name, place]) => [name, to.files(base, type.id, { in: place })] as const),
       ]}
       title={words.nav.files}
       about={type.description ?? words.files.about}
@@ -160,7 +152,7 @@ function Files({ base, types, type }: { base: string; types: readonly FileType[]
         ) : (
           <List base={base} type={type.id} rows={rows} selected={file} />
         ))}
-      <More of={list} label={words.files.more} />
+      <More of={list} label={words.nav.more} />
     </ListPage>
   )
 }

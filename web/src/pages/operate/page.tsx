@@ -1,13 +1,10 @@
-import { Card, ListPage } from '../../parts/card.tsx'
+import { Card, ListPage, Rows, Table } from '../../parts/card.tsx'
 import './operate.css'
 import type { PageProps } from '../../addresses.ts'
-import { useRead } from '../../api/queries.ts'
-import type { Diagnostics } from '../../api/shapes.ts'
+import { type Diagnostics, useRead } from '../../api/queries.ts'
+import { Failure, pendingOf } from '../../parts/answer.tsx'
 import { Chart } from '../../parts/chart.tsx'
-import { Failure, pendingOf } from '../../parts/failure.tsx'
-import { Table } from '../../parts/table.tsx'
-import { Chip, fieldName, Meta, Text, type Tone, whole } from '../../parts/text.tsx'
-import { shortTime, span } from '../../parts/time.tsx'
+import { Chip, fieldName, Meta, shortTime, span, Text, type Tone, whole } from '../../parts/text.tsx'
 import { bytes, words } from '../../words.ts'
 import { latest, minutes, type Read, sum, useMetrics } from './metrics.ts'
 
@@ -30,9 +27,9 @@ export default function Page(_: PageProps) {
     >
       {pendingOf(checks, 8)}
       {checks.data && (
-        <>
+        <div className="stack gap-6">
           {metrics.error && <Failure of={metrics.error} />}
-          {now && <Numbers reads={reads} now={now} />}
+          {now && <LastMinute reads={reads} now={now} />}
           <div className="stack gap-6 columns">
             <Table
               label={text.checks}
@@ -58,7 +55,7 @@ export default function Page(_: PageProps) {
             />
             {now && <Jobs of={now} />}
           </div>
-        </>
+        </div>
       )}
     </ListPage>
   )
@@ -66,7 +63,7 @@ export default function Page(_: PageProps) {
 
 const RANK: Readonly<Record<Status, number>> = { error: 0, warning: 1, ok: 2 }
 
-function Numbers({ reads, now }: { reads: readonly Read[]; now: Read }) {
+function LastMinute({ reads, now }: { reads: readonly Read[]; now: Read }) {
   const text = words.operate
   const minute = latest(reads)
   const shown = minutes(reads)
@@ -112,16 +109,16 @@ function Jobs({ of: { samples } }: { of: Read }) {
   return (
     <Card title={words.operate.jobs}>
       {jobs.length === 0 && <p className="card-item meta">{words.operate.noJobs}</p>}
-      <ul>
-        {jobs.map(({ labels: { task = '', state = '' }, value }) => (
-          <li key={`${task} ${state}`} className="card-item operate-job">
-            <Text>{fieldName(task)}</Text>
-            <span className={/fail|error/.test(state) ? 'failed-word' : 'meta'}>
-              {whole.format(value)} {fieldName(state)}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <Rows
+        className="card-item row spread"
+        of={jobs.map(({ labels: { task = '', state = '' }, value }) => [
+          `${task} ${state}`,
+          <Text key="task">{fieldName(task)}</Text>,
+          <span key="state" className={/fail|error/.test(state) ? 'failed-word' : ''}>
+            {whole.format(value)} {fieldName(state)}
+          </span>,
+        ])}
+      />
     </Card>
   )
 }

@@ -1,14 +1,12 @@
 /** Fields in place, by the JSON Schema of the type. The server says what does not fit while one types. */
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { pathOf, useWrite } from '../../api/queries.ts'
-import type { Data, Json, RecordType, Row } from '../../api/shapes.ts'
+import { type Data, type Json, pathOf, type RecordType, type Row, useWrite } from '../../api/queries.ts'
+import { Failure as Refused, say } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { ChangesInTable } from '../../parts/diff.tsx'
-import { Failure as Refused } from '../../parts/failure.tsx'
 import { Form, patchOf, useFaults } from '../../parts/form.tsx'
 import { own } from '../../parts/record-types.ts'
 import { fieldName } from '../../parts/text.tsx'
-import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { type Place, recordPath } from './load.ts'
 

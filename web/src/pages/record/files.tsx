@@ -1,12 +1,10 @@
 /** The files of the record, and the one that is open at its side: PDF in a frame, images and text as they are, others to save. */
 import { useEffect, useRef, useState } from 'react'
 import { pathOf, useRead } from '../../api/queries.ts'
-import { Button } from '../../parts/button.tsx'
+import { Empty, pendingOf } from '../../parts/answer.tsx'
+import { Button, Icon } from '../../parts/button.tsx'
 import { Section } from '../../parts/card.tsx'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Text, Time } from '../../parts/text.tsx'
 import { bytes, words } from '../../words.ts'
 import { type File, type Place, recordPath } from './load.ts'
 

@@ -1,15 +1,13 @@
-/** Below the title: states, where it comes from, who changed it last, and who works on it now. */
+/** Below the title: states, where it comes from, who changed it last, who works on it now, and the tabs. */
 import { to } from '../../addresses.ts'
-import { pathOf, useType, useWrite } from '../../api/queries.ts'
-import { useSession } from '../../api/session.ts'
+import { pathOf, useSession, useType, useWrite } from '../../api/queries.ts'
 import type { Change, Claim, RecordType, Row } from '../../api/shapes.ts'
+import { Failure } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { TextLink } from '../../parts/link.tsx'
 import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
-import { Chip, fieldName, Text, toneOf } from '../../parts/text.tsx'
-import { span, Time, useNow } from '../../parts/time.tsx'
+import { Chip, fieldName, span, Text, Time, toneOf, useNow } from '../../parts/text.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import type { Place, Related, Shown } from './load.ts'
@@ -106,5 +104,52 @@ function InWork({ base, claim }: { base: string; claim: Claim }) {
       </section>
       {write.error && <Failure of={write.error} />}
     </>
+  )
+}
+
+/** The tabs of a record. */
+export const TABS = ['fields', 'links', 'files', 'json'] as const
+type Tab = (typeof TABS)[number]
+
+type TabsProps = {
+  tab: Tab
+  onTab: (tab: Tab) => void
+  counts: { links: number | undefined; files: number | undefined }
+}
+
+export function Tabs({ tab, onTab, counts }: TabsProps) {
+  const move = (step: number) => {
+    const next = TABS[(TABS.indexOf(tab) + step + TABS.length) % TABS.length]
+    if (next) onTab(next)
+  }
+  return (
+    <div
+      role="tablist"
+      aria-label={words.nav.records}
+      className="row gap-4 ruled tabs"
+      onKeyDown={({ key, currentTarget }) => {
+        if (key !== 'ArrowRight' && key !== 'ArrowLeft') return
+        move(key === 'ArrowRight' ? 1 : -1)
+        requestAnimationFrame(() => currentTarget.querySelector<HTMLElement>('[aria-selected=true]')?.focus())
+      }}
+    >
+      {TABS.map((each) => {
+        const count = each === 'links' || each === 'files' ? counts[each] : undefined
+        return (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            className="bare faint"
+            aria-selected={each === tab}
+            tabIndex={each === tab ? 0 : -1}
+            onClick={() => onTab(each)}
+          >
+            {words.record.tabs[each]}{' '}
+            {count !== undefined && count > 0 && <span className="note">{count}</span>}
+          </button>
+        )
+      })}
+    </div>
   )
 }

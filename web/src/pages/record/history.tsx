@@ -3,17 +3,15 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
 import type { Change, Delivery } from '../../api/shapes.ts'
-import { Button } from '../../parts/button.tsx'
+import { pendingOf } from '../../parts/answer.tsx'
+import { Button, Icon } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
 import { RollBackOne } from '../../parts/promotions.tsx'
 import { kindName } from '../../parts/proposal.ts'
-import { Chip, Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Chip, Text, Time } from '../../parts/text.tsx'
 import { Steps, useTrace } from '../../parts/trace.tsx'
 import { ProposedBy, Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -44,13 +42,12 @@ export function History({ place, history, fired, shown, last, onShow }: Props) {
         {changes.length > 1 && (
           <Menu
             label={words.record.compare}
-            items={changes
-              .filter(({ version, operation }) => version !== shown && operation !== 'delete')
-              .map(({ version, actor }) => ({
-                label: `${words.record.compareWith} ${words.record.version(version).toLowerCase()}`,
-                note: actor.name,
-                onSelect: () => onShow(shown, version),
-              }))}
+            items={itemsOf(
+              changes
+                .filter(({ version, operation }) => version !== shown && operation !== 'delete')
+                .map(({ version, actor }) => [version, words.record.compareWith(version), actor.name]),
+              (version) => onShow(shown, version),
+            )}
           />
         )}
       </header>

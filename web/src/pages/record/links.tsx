@@ -1,11 +1,10 @@
 /** What is linked with the record, by title. What waits for a person is apart. */
 import type { ReactNode } from 'react'
 import { to } from '../../addresses.ts'
-import { useTypes } from '../../api/queries.ts'
-import type { RecordType } from '../../api/shapes.ts'
+import { type RecordType, useTypes } from '../../api/queries.ts'
+import { Empty, pendingOf } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Section } from '../../parts/card.tsx'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
 import { TextLink } from '../../parts/link.tsx'
 import { fieldsOf, nameOf, stateField, titleField, titleOf, valueAt } from '../../parts/record-types.ts'
 import { Chip, cut, fieldName, Text, toneOf } from '../../parts/text.tsx'

@@ -1,15 +1,14 @@
 /** A record: what it is, who set it so, what hangs on it, and how it came to be. */
 import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
-import { pathOf, useType } from '../../api/queries.ts'
-import type { Row } from '../../api/shapes.ts'
+import { pathOf, type Row, useType } from '../../api/queries.ts'
+import { Empty, pendingOf, Skeleton } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs, curlOf } from '../../parts/copied.tsx'
-import { Empty, pendingOf, Skeleton } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Menu } from '../../parts/menu.tsx'
+import { useParameters } from '../../parts/link.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
 import { pluralOf, titleOf } from '../../parts/record-types.ts'
-import { useParameters } from '../../parts/search.ts'
 import { Text } from '../../parts/text.tsx'
 import { LongValue } from '../../parts/value.tsx'
 import { useKey } from '../../shell/keys.tsx'
@@ -18,7 +17,7 @@ import { words } from '../../words.ts'
 import { Edit } from './edit.tsx'
 import { Comparison, Fields } from './fields.tsx'
 import { Files, Viewer } from './files.tsx'
-import { Head } from './head.tsx'
+import { Head, TABS, Tabs } from './head.tsx'
 import { History } from './history.tsx'
 import { Links } from './links.tsx'
 import {
@@ -31,7 +30,6 @@ import {
   useRelated,
   useVersion,
 } from './load.ts'
-import { TABS, Tabs } from './tabs.tsx'
 import { Waiting } from './waiting.tsx'
 import './record.css'
 
@@ -49,7 +47,8 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
   const recordType = useType(base, type)
   const mayWrite = useMay(base, type, 'write')
   const isEditing = search['edit'] === 'yes' && mayWrite
-  const last = history.data?.data[0]?.version ?? now.data?.version ?? 0
+  const changes = history.data?.data ?? []
+  const last = changes[0]?.version ?? now.data?.version ?? 0
   const isPast = version !== undefined && version < last
   const row = isPast ? then.data : now.data
   const show = (shown: number, against?: number) =>
@@ -76,6 +75,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
     : (pendingOf(isPast ? then : now, 8) ?? (isReading && <Skeleton lines={8} />))
   const tab = TABS.find((each) => each === search['tab']) ?? 'fields'
   const vs = Number(search['vs']) || undefined
+  const files = now.data?._expanded?.attachments ?? []
   return (
     <>
       <Bar trail={[[words.nav.records, list], [plural, list], [id]]}>
@@ -84,12 +84,11 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
             icon="clock"
             label={<span className="wide-only">{words.record.version(version ?? last, last)}</span>}
             name={words.record.version(version ?? last, last)}
-            items={(history.data?.data ?? []).map((each) => ({
-              label: words.record.version(each.version),
-              note: each.actor.name,
-              isOn: each.version === (version ?? last),
-              onSelect: () => show(each.version),
-            }))}
+            items={itemsOf(
+              changes.map((each) => [each.version, words.record.version(each.version), each.actor.name]),
+              show,
+              { is: version ?? last },
+            )}
           />
         )}
         {row && <CopyAs texts={copiesOf(place, row)} />}
@@ -120,7 +119,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                 place={place}
                 row={row}
                 type={recordType}
-                changes={history.data?.data ?? []}
+                changes={changes}
                 related={related.data?.data ?? []}
               />
               {isPast && (
@@ -146,22 +145,13 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                   <Tabs
                     tab={tab}
                     onTab={(next) => change({ tab: next === 'fields' ? undefined : next })}
-                    counts={{
-                      links: related.data?.meta.total,
-                      files: now.data?._expanded?.attachments?.length,
-                    }}
+                    counts={{ links: related.data?.meta.total, files: files.length }}
                   />
                   <div role="tabpanel" aria-label={words.record.tabs[tab]} className="stack gap-6 tab-panel">
-                    {tab === 'fields' && (
-                      <Fields row={row} type={recordType} changes={history.data?.data ?? []} />
-                    )}
+                    {tab === 'fields' && <Fields row={row} type={recordType} changes={changes} />}
                     {(tab === 'fields' || tab === 'links') && <Waiting place={place} related={related} />}
                     {(tab === 'fields' || tab === 'files') && (
-                      <Files
-                        files={now.data?._expanded?.attachments ?? []}
-                        isAll={tab === 'files'}
-                        onOpen={(file) => change({ file })}
-                      />
+                      <Files files={files} isAll={tab === 'files'} onOpen={(file) => change({ file })} />
                     )}
                     {(tab === 'fields' || tab === 'links') && (
                       <Links

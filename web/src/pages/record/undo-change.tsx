@@ -1,14 +1,11 @@
 /** Takes one change of the record back: first what that does, then the undo, then the way back. */
 import { useState } from 'react'
-import { pathOf, useAsk, useWrite } from '../../api/queries.ts'
-import type { Change } from '../../api/shapes.ts'
+import { type Change, pathOf, useAsk, useWrite } from '../../api/queries.ts'
+import { askUndo, pendingOf, sayDone } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
 import { Text } from '../../parts/text.tsx'
-import { sayDone } from '../../parts/toast.tsx'
-import { askUndo } from '../../parts/undo/asked.ts'
 import { words } from '../../words.ts'
 import type { Place } from './load.ts'
 

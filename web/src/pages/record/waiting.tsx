@@ -2,16 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { to } from '../../addresses.ts'
-import { pathOf, useWrite } from '../../api/queries.ts'
-import { newKey } from '../../api/send.ts'
-import type { ChangeSet, Edit, Row } from '../../api/shapes.ts'
+import { type ChangeSet, type Edit, newKey, pathOf, type Row, useWrite } from '../../api/queries.ts'
+import { Failure, sayDone } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Section } from '../../parts/card.tsx'
 import { ChangesInLine, changesOf } from '../../parts/diff.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { LinkButton, TextLink } from '../../parts/link.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
 import {
   fieldsOf,
   isAbout,
@@ -24,10 +22,8 @@ import {
 } from '../../parts/proposal.ts'
 import { stateField } from '../../parts/record-types.ts'
 import { OnRecord } from '../../parts/review/on-record.tsx'
-import { useSaid } from '../../parts/review/opinion.tsx'
-import { useRights } from '../../parts/review/rights.ts'
+import { useRights, useSaid } from '../../parts/review/opinion.tsx'
 import { Chip, EDITED, Text } from '../../parts/text.tsx'
-import { sayDone } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 import { type Linked, LinkedRecord, useParts, WAITING } from './links.tsx'
 import { type Place, useProposals, type useRelated } from './load.ts'
@@ -77,10 +73,10 @@ function Decide({ base, of: { record }, type, state }: Linked & { base: string }
       <Menu
         className="to-start"
         label={words.record.decide}
-        items={ends.map((value) => ({
-          label: <Text>{String(value)}</Text>,
-          onSelect: () => decide(value),
-        }))}
+        items={itemsOf(
+          ends.map((value) => [value, <Text key={String(value)}>{String(value)}</Text>]),
+          decide,
+        )}
       />
       {write.error && <Failure of={write.error} />}
     </>
@@ -131,7 +127,7 @@ function Proposed({ place, related, from, set }: ProposedProps) {
         said={said.filter((each) => edits.some((edit) => isAbout(edit, each.resources)))}
         label={rights.mayReview ? words.record.decide : words.review.saySomething}
       >
-        <LinkButton href={to.review(base, from, { first: `${type}/${id}` })} label={words.review.open} />
+        <LinkButton href={to.review(base, from, { first: `${type}/${id}` })} label={words.nav.review} />
         {!isWhole && <Button label={words.record.itsLinks} onClick={() => setWhole(true)} />}
       </OnRecord>
     </li>

@@ -3,8 +3,7 @@ import { createContext, useContext } from 'react'
 import type { Json, RecordType, Row } from '../../api/shapes.ts'
 import type { Column } from '../../parts/grid.tsx'
 import { type Field, fieldsOf, titleField, titleOf, valueAt } from '../../parts/record-types.ts'
-import { Chip, cut, fieldName, Text, toneOf } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Chip, cut, fieldName, Text, Time, toneOf } from '../../parts/text.tsx'
 import { Value } from '../../parts/value.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
@@ -94,7 +93,7 @@ export function buildColumns(
     })
   columns.push({
     name: 'changed',
-    head: words.records.changed,
+    head: words.types.heads.changed,
     width: isNarrow ? 5.5 : 11.5,
     ...sorting('updated_at'),
     cell: (row) => <Changed row={row} />,

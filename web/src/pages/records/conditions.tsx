@@ -1,25 +1,20 @@
 /** The conditions of a list as chips, and one in the making. */
 import { type FormEvent, useState } from 'react'
-import type { Json, RecordType } from '../../api/shapes.ts'
+import type { Json } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
+import { Select } from '../../parts/fields.tsx'
 import { Input } from '../../parts/input.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
 import { type Field, fieldsOf } from '../../parts/record-types.ts'
-import { Select } from '../../parts/select.tsx'
 import { cut, fieldName, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type Condition, opsOf, shownOf, takesValue, typedOf } from './filter.ts'
+import type { Listing } from './load.ts'
 
 const VALUE_CHARS = 40
 const opWord = (op: string) => words.records.ops[op as keyof typeof words.records.ops] ?? op
 
-type ConditionsProps = {
-  type: RecordType
-  conditions: readonly Condition[]
-  onChange: (conditions: Condition[]) => void
-}
-
-export function Conditions({ type, conditions, onChange }: ConditionsProps) {
+export function Conditions({ of: { type, conditions, setConditions } }: { of: Listing }) {
   const [adding, setAdding] = useState<Field>()
   return (
     <>
@@ -35,7 +30,7 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
               className="quiet"
               icon="close"
               aria-label={words.records.removeCondition(fieldName(field))}
-              onClick={() => onChange(conditions.filter((_, each) => each !== at))}
+              onClick={() => setConditions(conditions.filter((_, each) => each !== at))}
             />
           </span>
         )
@@ -45,7 +40,7 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
           field={adding}
           onAdd={(condition) => {
             setAdding(undefined)
-            onChange([...conditions, condition])
+            setConditions([...conditions, condition])
           }}
           onCancel={() => setAdding(undefined)}
         />
@@ -54,10 +49,10 @@ export function Conditions({ type, conditions, onChange }: ConditionsProps) {
         icon="filter"
         label={<span className="wide-only">{words.records.filter}</span>}
         name={words.records.filter}
-        items={fieldsOf(type).map((field) => ({
-          label: fieldName(field.path),
-          onSelect: () => setAdding(field),
-        }))}
+        items={itemsOf(
+          fieldsOf(type).map((field) => [field, fieldName(field.path)] as const),
+          setAdding,
+        )}
       />
     </>
   )

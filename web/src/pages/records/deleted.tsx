@@ -1,16 +1,13 @@
 /** What was deleted: who did it, when, until when it can come back, and the way back. */
 import { useState } from 'react'
-import { pathOf, useWrite } from '../../api/queries.ts'
-import type { Deleted, RecordType, Row } from '../../api/shapes.ts'
+import { type Deleted, pathOf, type RecordType, type Row, useWrite } from '../../api/queries.ts'
+import { useNarrow } from '../../api/store.ts'
+import { Empty, Failure, say } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Empty, Failure } from '../../parts/failure.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { type Column, Grid } from '../../parts/grid.tsx'
-import { useNarrow } from '../../parts/narrow.ts'
 import { counted, pluralOf, titleOf } from '../../parts/record-types.ts'
-import { Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
-import { say } from '../../parts/toast.tsx'
+import { Text, Time } from '../../parts/text.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { useTrash } from './load.ts'
@@ -46,7 +43,7 @@ export function DeletedList({ base, type }: { base: string; type: RecordType }) 
   const columns: Column<Deleted>[] = [
     { name: 'title', head: heads.record, width: isNarrow ? 8.5 : 22, cell: title },
     { name: 'by', head: heads.deletedBy, width: isNarrow ? 6 : 14, cell: by },
-    { name: 'at', head: heads.deletedAt, width: isNarrow ? 3.75 : 8, cell: at },
+    { name: 'at', head: words.when, width: isNarrow ? 3.75 : 8, cell: at },
     ...(isNarrow ? [] : [{ name: 'until', head: heads.until, width: 10, cell: until }]),
     { name: 'select', head: act, width: isNarrow ? 3 : 8, cell: restoring },
   ]

@@ -1,38 +1,28 @@
 /** How many records have each value of a field: those that a list has most, day by day, or as bars where the server has no series. */
 import type { Json, RecordType, RecordTypeProfile } from '../../api/shapes.ts'
+import { pendingOf } from '../../parts/answer.tsx'
 import { Chart, Legend, type Series, toneAt } from '../../parts/chart.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
 import { type Field, fieldsOf, pluralOf, stateField } from '../../parts/record-types.ts'
-import type { Change } from '../../parts/search.ts'
-import { cut, fieldName, Text, toneOf, whole } from '../../parts/text.tsx'
-import { DAY, shortTime } from '../../parts/time.tsx'
+import { cut, DAY, fieldName, shortTime, Text, toneOf, whole } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
-import { type Condition, filterOf, isChoice, isChosen, isPerson, toggled } from './filter.ts'
-import { type Group, useGroups, useProfile } from './load.ts'
+import { filterOf, isChoice, isChosen, isPerson, toggled } from './filter.ts'
+import { type Group, type Listing, useGroups, useProfile } from './load.ts'
 
 const FACETS = 2
 /** A field of more values than that is for the filter. */
 const VALUES = 12
 const VALUE_CHARS = 30
 
-type Props = {
-  base: string
-  type: RecordType
-  conditions: readonly Condition[]
-  search: object | undefined
-  asOf: string | undefined
-  /** The rows are there: they come first. */
-  isReady: boolean
-  onChange: (conditions: Condition[]) => void
-}
+/** `isReady`: the rows are there, and come first. */
+type Props = { of: Listing; isReady: boolean }
 
 export function Facets(props: Props) {
-  const profile = useProfile(props.base, props.type.id)
-  const fields = facetsOf(props.type, profile.data)
+  const { base, type } = props.of
+  const profile = useProfile(base, type.id)
   return (
     <div className="facets">
-      {fields.map((field) => (
+      {facetsOf(type, profile.data).map((field) => (
         <Facet key={field.path} field={field} {...props} />
       ))}
     </div>
@@ -61,9 +51,10 @@ function facetsOf(type: RecordType, profile: RecordTypeProfile | undefined): Fie
     .slice(0, FACETS)
 }
 
-function Facet({ base, type, field, conditions, search, asOf, isReady, onChange }: Props & { field: Field }) {
+function Facet({ of, field, isReady }: Props & { field: Field }) {
+  const { base, type, conditions, searched, asOf, setConditions } = of
   const others = conditions.filter((each) => !isChoice(each, field.path))
-  const asked = { filter: filterOf(others, search), as_of: asOf, limit: VALUES + 1 }
+  const asked = { filter: filterOf(others, searched), as_of: asOf, limit: VALUES + 1 }
   const groups = useGroups(base, type.id, field.path, asked, isReady)
   const found = (groups.data?.data ?? []).map((group) => ({
     value: group[field.path] ?? null,
@@ -83,7 +74,7 @@ function Facet({ base, type, field, conditions, search, asOf, isReady, onChange 
             type="button"
             className={`chip facet-value ${field.isState && typeof value === 'string' ? toneOf(value) : 'quiet'}`}
             aria-pressed={isChosen(conditions, field.path, value)}
-            onClick={() => onChange(toggled(conditions, field.path, value))}
+            onClick={() => setConditions(toggled(conditions, field.path, value))}
           >
             <Text>
               {value === null
@@ -104,9 +95,8 @@ const DAYS = 30
 /** At the end of each day. */
 const BY_DAY = { over: { interval: 'day', since: `${DAYS}d` }, limit: 1000 }
 
-type ChartProps = { base: string; type: RecordType; field: string; filter: unknown; onChange: Change }
-
-export function ChartPanel({ base, type, field: name, filter, onChange }: ChartProps) {
+export function ChartPanel({ of, field: name }: { of: Listing; field: string }) {
+  const { base, type, filter, change } = of
   const fields = fieldsOf(type).filter(({ schema }) => schema.type !== 'array' && schema.type !== 'object')
   const field = fields.find((each) => each.name === name)
   const path = `data.${name}`
@@ -130,11 +120,11 @@ export function ChartPanel({ base, type, field: name, filter, onChange }: ChartP
         )}
         <Menu
           label={words.records.chartBy}
-          items={fields.map((each) => ({
-            label: fieldName(each.path),
-            isOn: each.name === name,
-            onSelect: () => onChange({ chart: each.name }, true),
-          }))}
+          items={itemsOf(
+            fields.map((each) => [each.name, fieldName(each.path)]),
+            (chart) => change({ chart }, true),
+            { is: name },
+          )}
         />
       </header>
       {(series.isLoading ? pendingOf(series, 3) : undefined) ?? pendingOf(groups, 3) ?? (

@@ -1,6 +1,14 @@
-/** Below the grid: which rows are in sight, of how many, and sums. */
+/** Below the grid: which rows are in sight, of how many, and sums; and over it one of them at a look. */
 import { type RefObject, useEffect, useState } from 'react'
-import { fieldName, whole } from '../../parts/text.tsx'
+import { to } from '../../addresses.ts'
+import type { RecordType, Row as Stored } from '../../api/shapes.ts'
+import { Button } from '../../parts/button.tsx'
+import { Facts } from '../../parts/card.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { LinkButton } from '../../parts/link.tsx'
+import { fieldsOf, titleOf, valueAt } from '../../parts/record-types.ts'
+import { fieldName, Text, whole } from '../../parts/text.tsx'
+import { Value } from '../../parts/value.tsx'
 import { words } from '../../words.ts'
 import type { Foot as Row } from './load.ts'
 
@@ -45,3 +53,28 @@ export function Foot({ foot, all, plural, sums, total, onShown, hint }: FootProp
     </footer>
   )
 }
+
+/** A record at a look, without leaving the list: `Space` opens it, and closes it again. */
+type PeekProps = { base: string; type: RecordType; row: Stored; onClose: () => void }
+
+export const Peek = ({ base, type, row, onClose }: PeekProps) => (
+  <Dialog
+    title={<Text>{titleOf(row, type)}</Text>}
+    onClose={onClose}
+    foot={
+      <>
+        <Button label={words.close} onClick={onClose} />
+        <LinkButton label={words.environments.open} href={to.record(base, type.id, row.id)} />
+      </>
+    }
+  >
+    <Facts
+      of={fieldsOf(type).map((field) => {
+        const value = valueAt(row, field)
+        const { name, path, isState, schema } = field
+        const shown = <Value key={name} value={value} isState={isState} format={schema.format} />
+        return [fieldName(path), value !== undefined && shown] as const
+      })}
+    />
+  </Dialog>
+)

@@ -1,37 +1,27 @@
 /** The grid of a list, with what changed since it was opened, its foot, and what is selected. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
-import { type Search, to } from '../../addresses.ts'
-import { pathOf, useRead } from '../../api/queries.ts'
-import type { Page, RecordType } from '../../api/shapes.ts'
+import { to } from '../../addresses.ts'
+import { type Page, pathOf, useRead } from '../../api/queries.ts'
+import { useNarrow } from '../../api/store.ts'
+import { Empty, Failure } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Empty, Failure } from '../../parts/failure.tsx'
 import { type Column, Grid } from '../../parts/grid.tsx'
-import { useNarrow } from '../../parts/narrow.ts'
 import { counted, fieldsOf, pluralOf } from '../../parts/record-types.ts'
-import type { Change } from '../../parts/search.ts'
 import { words } from '../../words.ts'
 import { Authors, buildColumns, expandOf, type Link, shownColumns } from './columns.tsx'
-import type { Condition } from './filter.ts'
-import { Foot, type Shown } from './foot.tsx'
+import { Foot, Peek, type Shown } from './foot.tsx'
 import { useFreshRows } from './fresh.ts'
-import { type Linked, type ListBody, useAuthors, useFoot, useList } from './load.ts'
-import { Peek } from './peek.tsx'
+import { type Linked, type ListBody, type Listing, useAuthors, useFoot, useList } from './load.ts'
 import { Selection } from './selection.tsx'
 
 const SUMS = 2
 
 type Props = {
-  base: string
-  type: RecordType
-  asked: { conditions: Condition[]; sort: string; asOf: string | undefined; filter: unknown }
-  search: Search
-  stamp: number
+  of: Listing
   onAgain: () => void
   /** The first rows are there. */
   onRead: () => void
-  onChange: Change
-  onConditions: (conditions: Condition[]) => void
 }
 
 export type RelationshipType = Link & { source_record_types: string[]; cardinality: string }
@@ -48,16 +38,16 @@ export const useLinks = (base: string, type: string): RelationshipType[] => {
   )
 }
 
-export function RecordList(props: Props) {
-  const { base, type, asked, search, stamp, onAgain, onRead, onChange, onConditions } = props
+export function RecordList({ of, onAgain, onRead }: Props) {
+  const { base, type, search, stamp, conditions, sort, asOf, filter, change, setConditions } = of
   const isNarrow = useNarrow()
   const links = useLinks(base, type.id)
   const names = shownColumns(type, links, search['cols'], isNarrow).join(',')
   const expand = expandOf(names.split(','))
   const body: ListBody = {
-    ...(asked.filter !== undefined && { filter: asked.filter }),
-    ...(asked.sort !== '' && { sort: asked.sort }),
-    ...(asked.asOf !== undefined ? { as_of: asked.asOf } : expand.length > 0 && { expand }),
+    ...(filter !== undefined && { filter }),
+    ...(sort !== '' && { sort }),
+    ...(asOf !== undefined ? { as_of: asOf } : expand.length > 0 && { expand }),
   }
   const sums = fieldsOf(type)
     .filter(({ isNumber }) => isNumber)
@@ -65,12 +55,12 @@ export function RecordList(props: Props) {
     .map(({ path }) => path)
   const foot = useFoot(base, type.id, body, sums, stamp)
   const list = useList(base, type.id, body, stamp, foot?.count)
-  const all = useFoot(base, type.id, {}, [], stamp, asked.filter !== undefined && !list.isPending)
+  const all = useFoot(base, type.id, {}, [], stamp, filter !== undefined && !list.isPending)
   useEffect(() => {
     if (!list.isPending) onRead()
   })
   const onShown = useRef<(rows: Shown) => void>(() => undefined)
-  const authors = useAuthors(base, type.id, asked.asOf === undefined && !isNarrow ? list.rows.pages : [])
+  const authors = useAuthors(base, type.id, asOf === undefined && !isNarrow ? list.rows.pages : [])
   const { changed, fresh } = useFreshRows(base, type.id, stamp)
   const [selected, setSelected] = useState<ReadonlyMap<string, Linked>>(new Map())
   const [peeked, setPeeked] = useState<Linked>()
@@ -86,13 +76,13 @@ export function RecordList(props: Props) {
   const { known } = list.rows
   const isAll = known.length > 0 && known.every(({ id }) => selected.has(id))
   const columns = useMemo(() => {
-    const onSort = (sort: string) => onChange({ sort })
+    const onSort = (next: string) => change({ sort: next })
     const shown = names.split(',').filter(Boolean)
     return [
-      ...(isNarrow || asked.asOf !== undefined ? [] : [selectColumn(toggle)]),
-      ...buildColumns(type, shown, { sorted: asked.sort, onSort }, isNarrow),
+      ...(isNarrow || asOf !== undefined ? [] : [selectColumn(toggle)]),
+      ...buildColumns(type, shown, { sorted: sort, onSort }, isNarrow),
     ]
-  }, [type, names, asked.sort, asked.asOf, isNarrow, toggle, onChange])
+  }, [type, names, sort, asOf, isNarrow, toggle, change])
   const selectAll = (
     <input
       type="checkbox"
@@ -102,7 +92,7 @@ export function RecordList(props: Props) {
     />
   )
   const plural = pluralOf(type).toLowerCase()
-  const isNarrowed = asked.conditions.length > 0 || Boolean(search['q'])
+  const isNarrowed = conditions.length > 0 || Boolean(search['q'])
   if (list.error && known.length === 0) return <Failure of={list.error} onRetry={() => void list.refetch()} />
   return (
     <Authors value={authors}>
@@ -116,11 +106,11 @@ export function RecordList(props: Props) {
       {!list.isPending && list.total === 0 ? (
         <Empty title={isNarrowed ? words.records.noMatch(plural, all?.count) : words.records.none(plural)}>
           <span className="chips">
-            {asked.conditions.length > 0 && (
-              <Button label={words.records.removeFilter} onClick={() => onConditions([])} />
+            {conditions.length > 0 && (
+              <Button label={words.records.removeFilter} onClick={() => setConditions([])} />
             )}
             {search['q'] && (
-              <Button label={words.records.removeSearch} onClick={() => onChange({ q: undefined })} />
+              <Button label={words.records.removeSearch} onClick={() => change({ q: undefined })} />
             )}
           </span>
         </Empty>
@@ -137,7 +127,7 @@ export function RecordList(props: Props) {
           onSight={list.onSight}
           onShown={tell}
           selected={keys}
-          {...(asked.asOf === undefined && { onSelect: toggle })}
+          {...(asOf === undefined && { onSelect: toggle })}
           isFresh={({ id }) => fresh.has(id)}
         />
       )}

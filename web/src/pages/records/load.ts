@@ -7,15 +7,32 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { Failure } from '../../api/failure.ts'
-import { asking, pathOf, useAsk, useRead } from '../../api/queries.ts'
-import { send } from '../../api/send.ts'
-import type { Kind } from '../../api/session.ts'
-import type { Deleted, Json, Page, RecordTypeProfile, Row } from '../../api/shapes.ts'
+import type { Search } from '../../addresses.ts'
+import { asking, type Failure, type Kind, pathOf, send, useAsk, useRead } from '../../api/queries.ts'
+import type { Deleted, Json, Page, RecordType, RecordTypeProfile, Row } from '../../api/shapes.ts'
+import type { Change } from '../../parts/link.tsx'
+import type { Condition } from './filter.ts'
 
 export type ListBody = { filter?: unknown; sort?: string; as_of?: string; expand?: string[] }
 export type Linked = Row & {
   _expanded?: Record<string, { record: { id: string; record_type: string; title: string | null } }[]>
+}
+
+/** A list as the address asks for it, and the ways to ask for another. */
+export type Listing = {
+  base: string
+  type: RecordType
+  search: Search
+  conditions: readonly Condition[]
+  /** The search of words, as a filter. */
+  searched: object | undefined
+  sort: string
+  asOf: string | undefined
+  filter: object | undefined
+  /** It is as it was at this time, until it is opened again. */
+  stamp: number
+  change: Change
+  setConditions: (conditions: readonly Condition[]) => void
 }
 
 /** Without an index of the order, a page takes the server as long as half a page: it finds the place of each record first. */

@@ -4,14 +4,14 @@ import { navigate } from 'wouter/use-browser-location'
 import { type PageProps, type Search, to } from '../../addresses.ts'
 import { pathOf, useType, useTypes, useWrite } from '../../api/queries.ts'
 import type { Data, RecordType, Row } from '../../api/shapes.ts'
+import { pendingOf } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs, curlOf } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { pendingOf } from '../../parts/failure.tsx'
 import { Form, useFaults } from '../../parts/form.tsx'
 import { useMay } from '../../parts/grants.ts'
+import { useParameters } from '../../parts/link.tsx'
 import { nameOf, pluralOf, searchFor, searchOf } from '../../parts/record-types.ts'
-import { useParameters } from '../../parts/search.ts'
 import { cut } from '../../parts/text.tsx'
 import { NotFound } from '../../shell/guard.tsx'
 import { Bar } from '../../shell/shell.tsx'
@@ -19,8 +19,9 @@ import { words } from '../../words.ts'
 import { Conditions } from './conditions.tsx'
 import { DeletedList } from './deleted.tsx'
 import { ChartPanel, Facets } from './facets.tsx'
-import { type Condition, filterOf, parseFilter, printFilter, viewsOf } from './filter.ts'
+import { filterOf, parseFilter, printFilter, viewsOf } from './filter.ts'
 import { RecordList } from './list.tsx'
+import type { Listing } from './load.ts'
 import { AsOf, QuickSearch, Tools } from './tools.tsx'
 import { Views } from './views.tsx'
 import './records.css'
@@ -50,22 +51,22 @@ function Records({ base, type }: { base: string; type: RecordType }) {
   const [search, change] = useParameters()
   const [isNew, setNew] = useState(false)
   const mayWrite = useMay(base, type.id, 'write')
-  // The list is as it was at this time, until it is opened again.
   const [stamp, setStamp] = useState(() => Date.now())
-  const asked = askedOf(type, search)
+  const list: Listing = {
+    ...{ base, type, search, stamp, change },
+    ...askedOf(type, search),
+    setConditions: (conditions) => change({ filter: printFilter(conditions), view: undefined }),
+  }
   // What the rows answer that are there.
   const [read, setRead] = useState<string>()
-  const question = printFilter(asked.conditions) + search['q'] + asked.asOf
+  const question = printFilter(list.conditions) + search['q'] + list.asOf
   const isDeleted = search['view'] === 'deleted'
-  const setConditions = (conditions: Condition[]) =>
-    change({ filter: printFilter(conditions), view: undefined })
-  const again = () => setStamp(Date.now())
   const plural = pluralOf(type)
   return (
     <div className="column records">
       <Bar trail={[[words.nav.records], [plural]]}>
-        {!isDeleted && <AsOf at={asked.asOf} onChange={(asOf) => change({ as_of: asOf })} />}
-        {!isDeleted && <CopyAs texts={copiesOf(base, type.id, asked)} />}
+        {!isDeleted && <AsOf of={list} />}
+        {!isDeleted && <CopyAs texts={copiesOf(list)} />}
         <Button
           className="primary"
           label={words.records.make(cut(nameOf(type, type.id).toLowerCase(), NAME_CHARS).text)}
@@ -76,50 +77,20 @@ function Records({ base, type }: { base: string; type: RecordType }) {
       </Bar>
       <main className="column grow records-main" aria-label={plural}>
         <div className="chips records-head">
-          <Views type={type} base={base} search={search} onChange={change} />
-          {!isDeleted && (
-            <>
-              <Conditions type={type} conditions={asked.conditions} onChange={setConditions} />
-              <Tools base={base} type={type} search={search} sort={asked.sort} onChange={change} />
-            </>
-          )}
+          <Views of={list} />
+          {!isDeleted && <Conditions of={list} />}
+          {!isDeleted && <Tools of={list} />}
         </div>
         {isDeleted ? (
           <DeletedList base={base} type={type} />
         ) : (
           <>
             <div className="row gap-3 facets-row">
-              <Facets
-                base={base}
-                type={type}
-                conditions={asked.conditions}
-                search={asked.searched}
-                asOf={asked.asOf}
-                isReady={read === question}
-                onChange={setConditions}
-              />
-              <QuickSearch type={type} q={search['q'] ?? ''} onChange={change} />
+              <Facets of={list} isReady={read === question} />
+              <QuickSearch of={list} />
             </div>
-            {search['chart'] && (
-              <ChartPanel
-                base={base}
-                type={type}
-                field={search['chart']}
-                filter={asked.filter}
-                onChange={change}
-              />
-            )}
-            <RecordList
-              base={base}
-              type={type}
-              asked={asked}
-              search={search}
-              stamp={stamp}
-              onAgain={again}
-              onRead={() => setRead(question)}
-              onChange={change}
-              onConditions={setConditions}
-            />
+            {search['chart'] && <ChartPanel of={list} field={search['chart']} />}
+            <RecordList of={list} onAgain={() => setStamp(Date.now())} onRead={() => setRead(question)} />
           </>
         )}
       </main>
@@ -128,9 +99,9 @@ function Records({ base, type }: { base: string; type: RecordType }) {
   )
 }
 
-function copiesOf(base: string, type: string, { filter, sort }: ReturnType<typeof askedOf>) {
+function copiesOf({ base, type, filter, sort }: Listing) {
   const body = { ...(filter && { filter }), ...(sort && { sort }) }
-  const path = pathOf([base, 'records', type, 'query'])
+  const path = pathOf([base, 'records', type.id, 'query'])
   return {
     [words.copies.query]: JSON.stringify(body, null, 2),
     [words.copies.curl]: curlOf(path, body),

@@ -1,10 +1,10 @@
 /** What can be done with the records that are selected. Each act shows its plan first, and can be undone. */
 import { useState } from 'react'
-import { useBase } from '../../api/queries.ts'
-import type { Json, RecordType } from '../../api/shapes.ts'
+import { type Json, useBase } from '../../api/queries.ts'
 import { Button } from '../../parts/button.tsx'
+import { Rows } from '../../parts/card.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { ChoiceField } from '../../parts/fields.tsx'
+import { Fields } from '../../parts/fields.tsx'
 import { Labelled } from '../../parts/form.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { fieldsOf, own, stateField, titleOf } from '../../parts/record-types.ts'
@@ -12,15 +12,8 @@ import { fieldName, Text } from '../../parts/text.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { words } from '../../words.ts'
 import { type ActProps, countOf, operationOn, UndoSince, useBatch } from './batch.tsx'
-import type { Linked } from './load.ts'
 
-type Props = {
-  base: string
-  type: RecordType
-  rows: readonly Linked[]
-  onClear: () => void
-  onDone: () => void
-}
+type Props = Omit<ActProps, 'onClose'> & { onClear: () => void }
 const ACTS = { set: SetField, undo: UndoSince, delete: DeleteRecords }
 
 export function Selection({ base, type, rows, onClear, onDone }: Props) {
@@ -42,9 +35,7 @@ export function Selection({ base, type, rows, onClear, onDone }: Props) {
       <Button className="quiet" label={words.records.clear} kbd="esc" onClick={onClear} />
       {Act && (
         <Act
-          base={base}
-          type={type}
-          rows={rows}
+          {...{ base, type, rows }}
           onClose={() => setAct(undefined)}
           onDone={() => {
             setAct(undefined)
@@ -74,14 +65,7 @@ function DeleteRecords({ base, type, rows, onClose, onDone }: ActProps) {
       onClose={onClose}
       act={{ ...act(words.records.deleteDo(countOf(type, rows.length))), tone: 'danger' }}
     >
-      <ul>
-        {rows.slice(0, NAMED).map((row) => (
-          <li key={row.id}>
-            <Text>{titleOf(row, type)}</Text>
-          </li>
-        ))}
-        {rows.length > NAMED && <li className="note">{words.andMore(rows.length - NAMED)}</li>}
-      </ul>
+      <Rows most={NAMED} of={rows.map((row) => [row.id, <Text key={row.id}>{titleOf(row, type)}</Text>])} />
       {days !== undefined && <p className="note">{words.records.comesBack(days)}</p>}
     </Dialog>
   )
@@ -93,6 +77,7 @@ function SetField({ base, type, rows, onClose, onDone }: ActProps) {
   const [name, setName] = useState(stateField(type)?.name ?? fields[0]?.name ?? '')
   const [value, setValue] = useState<Json | undefined>()
   const field = fields.find((each) => each.name === name)
+  const options = fields.map((each) => [each.name, fieldName(each.path)] as const)
   const concerned = rows.filter(({ data }) => JSON.stringify(own(data, name)) !== JSON.stringify(value))
   const isRequired = type.json_schema.required?.includes(name) === true
   const isAsked = value !== undefined || !isRequired
@@ -111,12 +96,11 @@ function SetField({ base, type, rows, onClose, onDone }: ActProps) {
       act={act(words.records.change(countOf(type, concerned.length)))}
     >
       <div className="labelled">
-        <ChoiceField
-          label={words.records.field}
-          options={fields.map((each) => [each.name, fieldName(each.path)])}
-          value={name}
+        <Fields
+          of={[{ name: 'name', label: words.records.field, options }]}
+          draft={{ name }}
           onChange={(next) => {
-            setName(next)
+            setName(next.name)
             setValue(undefined)
           }}
         />

@@ -1,20 +1,15 @@
 /** Around a list: the order, the columns, the chart, the time that it is of, and the search of words. */
 import { useEffect, useState } from 'react'
-import type { Search } from '../../addresses.ts'
-import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
 import { fieldsOf, searchOf, stateField } from '../../parts/record-types.ts'
-import type { Change } from '../../parts/search.ts'
-import { fieldName, Text } from '../../parts/text.tsx'
-import { DAY, HOUR, shortTime, startOfDay } from '../../parts/time.tsx'
+import { DAY, fieldName, HOUR, shortTime, startOfDay, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { columnNames, shownColumns } from './columns.tsx'
 import { useLinks } from './list.tsx'
+import type { Listing } from './load.ts'
 
-type ToolsProps = { base: string; type: RecordType; search: Search; sort: string; onChange: Change }
-
-export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
+export function Tools({ of: { base, type, search, sort, change } }: { of: Listing }) {
   const links = useLinks(base, type.id)
   const columns = shownColumns(type, links, search['cols'], false)
   const all = columnNames(type, links)
@@ -39,11 +34,7 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
         icon="sort"
         label={<Text className="wide-only">{chosen}</Text>}
         name={`${words.records.sort}: ${chosen}`}
-        items={sorts.map(([each, label]) => ({
-          label,
-          isOn: each === sort,
-          onSelect: () => onChange({ sort: each }),
-        }))}
+        items={itemsOf(sorts, (each) => change({ sort: each }), { is: sort })}
       />
       <Menu
         className="quiet wide-only"
@@ -53,7 +44,7 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
           label: fieldName(name.replace('~', '')),
           isOn: columns.includes(name),
           onSelect: () =>
-            onChange(
+            change(
               { cols: all.filter((each) => columns.includes(each) !== (each === name)).join(',') },
               true,
             ),
@@ -66,44 +57,43 @@ export function Tools({ base, type, search, sort, onChange }: ToolsProps) {
           label={<span className="wide-only">{words.records.chart}</span>}
           aria-label={words.records.chart}
           aria-pressed={search['chart'] !== undefined}
-          onClick={() => onChange({ chart: search['chart'] ? undefined : state.name })}
+          onClick={() => change({ chart: search['chart'] ? undefined : state.name })}
         />
       )}
     </div>
   )
 }
 
-type AsOfProps = { at: string | undefined; onChange: (at: string | undefined) => void }
-
-export function AsOf({ at, onChange }: AsOfProps) {
+export function AsOf({ of: { asOf, change } }: { of: Listing }) {
   const today = startOfDay(Date.now())
-  const moments: [string, number][] = [
-    [words.records.moments.hour, Date.now() - HOUR],
-    [words.records.moments.today, today],
-    [words.records.moments.yesterday, today - DAY],
-    [words.records.moments.week, today - 7 * DAY],
-  ]
+  const { asOfNow, moments: at } = words.records
+  const moments = [
+    [Date.now() - HOUR, at.hour],
+    [today, at.today],
+    [today - DAY, at.yesterday],
+    [today - 7 * DAY, at.week],
+  ] as const
+  const choose = (time: number | string) => change({ as_of: new Date(time).toISOString() })
   return (
     <Menu
-      className={at === undefined ? 'quiet wide-only' : 'quiet past-time'}
+      className={asOf === undefined ? 'quiet wide-only' : 'quiet past-time'}
       icon="clock"
-      label={at === undefined ? words.records.asOfNow : words.records.asOf(shortTime(Date.parse(at)))}
+      label={asOf === undefined ? asOfNow : words.records.asOf(shortTime(Date.parse(asOf)))}
       items={[
-        { label: words.records.asOfNow, isOn: at === undefined, onSelect: () => onChange(undefined) },
-        ...moments.map(([label, ms]) => ({
-          label,
-          note: shortTime(ms),
-          onSelect: () => onChange(new Date(ms).toISOString()),
-        })),
+        { label: asOfNow, isOn: asOf === undefined, onSelect: () => change({ as_of: undefined }) },
+        ...itemsOf(
+          moments.map(([ms, label]) => [ms, label, shortTime(ms)]),
+          choose,
+        ),
       ]}
     >
       <label className="moment">
-        {words.records.moments.other}
+        {at.other}
         <input
           type="datetime-local"
           onKeyDown={(event) => {
             const { value } = event.currentTarget
-            if (event.key === 'Enter' && value !== '') onChange(new Date(value).toISOString())
+            if (event.key === 'Enter' && value !== '') choose(value)
           }}
         />
       </label>
@@ -114,7 +104,8 @@ export function AsOf({ at, onChange }: AsOfProps) {
 const PAUSE_MS = 250
 
 /** Searches while one types where an index makes it quick, else on Enter. */
-export function QuickSearch({ type, q, onChange }: { type: RecordType; q: string; onChange: Change }) {
+export function QuickSearch({ of: { type, search, change } }: { of: Listing }) {
+  const { q = '' } = search
   const [typed, setTyped] = useState(q)
   const [of, setOf] = useState(q)
   if (of !== q) {
@@ -125,17 +116,17 @@ export function QuickSearch({ type, q, onChange }: { type: RecordType; q: string
   useEffect(() => {
     if (!isQuick || typed.trim() === q) return
     const wait = setTimeout(
-      () => onChange({ q: typed.trim() || undefined, view: undefined }, q !== ''),
+      () => change({ q: typed.trim() || undefined, view: undefined }, q !== ''),
       PAUSE_MS,
     )
     return () => clearTimeout(wait)
-  }, [isQuick, typed, q, onChange])
+  }, [isQuick, typed, q, change])
   return (
     <search>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          onChange({ q: typed.trim() || undefined })
+          change({ q: typed.trim() || undefined })
         }}
       >
         <input

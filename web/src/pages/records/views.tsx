@@ -1,20 +1,17 @@
 /** Views: those that the schema suggests, and those that a person keeps in this browser. */
 import { useState } from 'react'
 import { print, type Search } from '../../addresses.ts'
-import type { RecordType } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import type { Change } from '../../parts/search.ts'
 import { Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type View, viewsOf } from './filter.ts'
+import type { Listing } from './load.ts'
 
 /** What a view keeps of the address. The first three say which view it is. */
 const KEPT = ['filter', 'q', 'view', 'sort', 'cols', 'chart'] as const
 
-type Props = { base: string; type: RecordType; search: Search; onChange: Change }
-
-export function Views({ base, type, search, onChange }: Props) {
+export function Views({ of: { base, type, search, change } }: { of: Listing }) {
   const place = `plinth.views.${base}.${type.id}`
   const [own, setOwn] = useState(() => kept(place))
   const [isSaving, setSaving] = useState(false)
@@ -26,7 +23,7 @@ export function Views({ base, type, search, onChange }: Props) {
     localStorage.setItem(place, JSON.stringify(views))
     setOwn(views)
   }
-  const show = (view: View) => onChange({ ...whichOf({}), ...view.search })
+  const show = (view: View) => change({ ...whichOf({}), ...view.search })
   const current = own.find(isNow)
   return (
     <div className="views">
@@ -96,7 +93,7 @@ function SaveView({ onClose, onSave }: { onClose: () => void; onSave: (name: str
       act={{ label: words.records.keepView, isReady: name.trim() !== '', onSelect: save, isForm: true }}
     >
       <label>
-        {words.records.viewName}
+        {words.token.name}
         <input value={name} maxLength={40} onChange={({ target }) => setName(target.value)} />
       </label>
       <p className="note">{words.records.viewHint}</p>

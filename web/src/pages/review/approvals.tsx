@@ -1,19 +1,19 @@
 /** Where a change-set stands, whose approvals it has, who may decide, and the way to open again what has ended. */
-import { pathOf, useRead, useWrite } from '../../api/queries.ts'
-import { useSession } from '../../api/session.ts'
+import { pathOf, useRead, useSession, useWrite } from '../../api/queries.ts'
 import type { Base, ChangeSet, Page, Token } from '../../api/shapes.ts'
+import { Failure, say } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
-import { Card } from '../../parts/card.tsx'
-import { Failure } from '../../parts/failure.tsx'
+import { Card, Rows } from '../../parts/card.tsx'
+import { Copied } from '../../parts/copied.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
 import { allows, signedInAs } from '../../parts/grants.ts'
+import { kindName } from '../../parts/proposal.ts'
 import type { Sending } from '../../parts/review/on-record.tsx'
-import type { Said } from '../../parts/review/opinion.tsx'
-import { direct } from '../../parts/review/rights.ts'
-import { Chip, Text, type Tone } from '../../parts/text.tsx'
-import { say } from '../../parts/toast.tsx'
+import { direct, type Said } from '../../parts/review/opinion.tsx'
+import { Chip, Meta, Text, type Tone } from '../../parts/text.tsx'
 import { Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
-import type { Item } from './load.ts'
+import type { Item, Secret } from './load.ts'
 
 export const STATUS_TONES: Readonly<Record<ChangeSet['status'], Tone>> = {
   open: 'quiet',
@@ -59,24 +59,24 @@ export function Deciders({ base, item }: { base: string; item: Item }) {
   const proposer = all.find(({ id }) => id === item.by?.token_id) ?? item.by
   const isListed = tokens.some(({ id }) => id === item.by?.token_id)
   if (tokens.length === 0 && !proposer) return null
+  const deciders = tokens.slice(0, MOST).map(({ id, name, kind }) => {
+    const may = words.grants.permissions[needed]
+    return [
+      id,
+      <Who key={id} name={name} kind={kind} />,
+      id === mine?.id ? `${words.review.you}, ${may}` : may,
+    ] as const
+  })
   return (
     <Card title={words.review.whoMay}>
-      <ul>
-        {tokens.slice(0, MOST).map(({ id, name, kind }) => (
-          <li key={id} className="card-item row spread">
-            <Who name={name} kind={kind} />
-            <span className="meta">
-              {[...(id === mine?.id ? [words.review.you] : []), words.grants.permissions[needed]].join(', ')}
-            </span>
-          </li>
-        ))}
-        {proposer && !isListed && (
-          <li className="card-item row spread">
-            <Who {...proposer} />
-            <span className="meta">{words.review.mayPropose}</span>
-          </li>
-        )}
-      </ul>
+      <Rows
+        className="card-item row spread"
+        of={
+          isListed || !proposer
+            ? deciders
+            : [...deciders, ['', <Who key="" {...proposer} />, words.review.mayPropose]]
+        }
+      />
     </Card>
   )
 }
@@ -96,3 +96,16 @@ export function Reopen({ of: { base, from }, set, mayOpen }: Props) {
     </>
   )
 }
+
+/** Secrets that a promotion made. They are shown once. */
+export const Secrets = ({ of, onClose }: { of: readonly Secret[]; onClose: () => void }) => (
+  <Dialog title={words.review.secrets} onClose={onClose}>
+    <p>{words.review.secretsHint}</p>
+    {of.map(({ kind, id, secret }) => (
+      <div key={`${kind}/${id}`}>
+        <Meta>{`${kindName(kind)} ${id}`}</Meta>
+        <Copied label={`${kindName(kind)} ${id}`} text={secret ?? ''} />
+      </div>
+    ))}
+  </Dialog>
+)

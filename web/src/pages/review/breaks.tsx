@@ -1,12 +1,10 @@
 /** What stands in the way of a promotion, and what was chosen to do about it. */
 import { Link } from 'wouter'
 import { to } from '../../addresses.ts'
-import { pathOf, useAsk } from '../../api/queries.ts'
-import type { Page, RecordType, Row } from '../../api/shapes.ts'
-import { Button } from '../../parts/button.tsx'
+import { type Page, pathOf, type RecordType, type Row, useAsk } from '../../api/queries.ts'
+import { Button, Icon } from '../../parts/button.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { TextLink } from '../../parts/link.tsx'
 import { keyOf, kindName } from '../../parts/proposal.ts'
 import { counted, titleOf } from '../../parts/record-types.ts'
@@ -15,9 +13,8 @@ import { fieldName, Meta, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { type Choices, editOf, placeOf } from './choices.tsx'
 import { FixButtons } from './fix-buttons.tsx'
-import type { Break, Migration, MigrationStep, Proposal } from './load.ts'
+import { type Break, type Migration, type MigrationStep, nameOfEdit, type Proposal } from './load.ts'
 import { type Fix, fixesOf } from './schema.ts'
-import { nameOfEdit } from './title.ts'
 
 type Choose = (type: string, steps: readonly MigrationStep[]) => void
 type Props = {
@@ -52,7 +49,7 @@ export function Breaks({ wanted, ...props }: Props & { wanted: Migration | null 
             <p>{words.review.bothHint}</p>
             <h3>{words.nav.production}</h3>
             <ChangesInTable changes={changesOf(production)} />
-            <h3>{words.review.inPreview}</h3>
+            <h3>{words.environments.kinds.preview}</h3>
             <ChangesInTable changes={changesOf(preview)} />
           </section>
         ))}

@@ -1,22 +1,19 @@
 /** The box that decides, and who else may. It holds words of the page only. */
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { to } from '../../addresses.ts'
-import { pathOf, useWrite } from '../../api/queries.ts'
-import type { RecordType } from '../../api/shapes.ts'
+import { pathOf, type RecordType, useWrite } from '../../api/queries.ts'
+import { Refused, say } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
-import { Refused } from '../../parts/failure.tsx'
 import { keyOf, misfits, shortName } from '../../parts/proposal.ts'
 import { type Sending, useVerdict } from '../../parts/review/on-record.tsx'
-import type { Said, Verdict } from '../../parts/review/opinion.tsx'
-import type { Rights } from '../../parts/review/rights.ts'
-import { say } from '../../parts/toast.tsx'
+import type { Rights, Said, Verdict } from '../../parts/review/opinion.tsx'
+import { useKey } from '../../shell/keys.tsx'
 import { quoted, words } from '../../words.ts'
-import { Approvals, Deciders, Reopen } from './approvals.tsx'
+import { Approvals, Deciders, Reopen, Secrets } from './approvals.tsx'
 import { type Choices, partOf, undecided } from './choices.tsx'
 import { type Item, isBlocked, type Migration, type Promotion, type Proposal, type Secret } from './load.ts'
-import { Secrets } from './secrets.tsx'
 
 type Props = {
   of: Sending
@@ -85,17 +82,18 @@ export function Decision(props: Props) {
       if (kind === 'request_changes' || kind === 'reject') leave()
     })
   }
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
-      if (canPromote && mayPromote && !document.querySelector('dialog[open]')) decide('accept')
-    }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
-  })
+  useKey('Enter', () => canPromote && mayPromote && decide('accept'), true)
   const isJudged = rights.mayReview && !isClosed
+  const text = words.review
   const trouble = plan && isBlocked(plan) ? misfits(plan.breaks, plan.conflicts.length, types) : undefined
   const hasNote = note.trim() !== ''
+  const mayRefuse = isJudged || (mayPromote && request !== undefined)
+  const acts = [
+    [text.verdicts.approve, isJudged, !isEmpty && plan !== undefined, () => judge('approve')],
+    [text.sendBack, mayRefuse, hasNote, () => (isJudged ? judge('request_changes') : decide('send_back'))],
+    [text.verdicts.comment, rights.maySay && !isClosed, hasNote, () => judge('comment')],
+    [text.decline, mayRefuse, true, () => (isJudged ? judge('reject') : decide('decline')), 'quiet'],
+  ] as const
   const mayNot = set ? words.review.mayNotRecords : words.review.mayNot(base)
   return (
     <aside className="rail" aria-label={words.review.decision}>
@@ -129,34 +127,17 @@ export function Decision(props: Props) {
               {trouble !== undefined && <p className="meta">{words.review.waits}</p>}
             </>
           )}
-          {isJudged && (
-            <Button
-              label={words.review.verdicts.approve}
-              disabled={isEmpty || isPending || !plan}
-              onClick={() => judge('approve')}
-            />
-          )}
-          {(isJudged || (mayPromote && request)) && (
-            <Button
-              label={words.review.sendBack}
-              disabled={!hasNote || isPending}
-              onClick={() => (isJudged ? judge('request_changes') : decide('send_back'))}
-            />
-          )}
-          {rights.maySay && !isClosed && (
-            <Button
-              label={words.review.verdicts.comment}
-              disabled={!hasNote || isPending}
-              onClick={() => judge('comment')}
-            />
-          )}
-          {(isJudged || (mayPromote && request)) && (
-            <Button
-              className="quiet"
-              label={words.review.decline}
-              disabled={isPending}
-              onClick={() => (isJudged ? judge('reject') : decide('decline'))}
-            />
+          {acts.map(
+            ([label, isShown, isReady, act, className]) =>
+              isShown && (
+                <Button
+                  key={label}
+                  className={className}
+                  label={label}
+                  disabled={!isReady || isPending}
+                  onClick={act}
+                />
+              ),
           )}
           <Refused
             of={write.error ?? verdict.write.error}

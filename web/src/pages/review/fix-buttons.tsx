@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from 'react'
 import type { Json } from '../../api/shapes.ts'
 import { Button } from '../../parts/button.tsx'
-import { Menu } from '../../parts/menu.tsx'
+import { itemsOf, Menu } from '../../parts/menu.tsx'
 import { fieldName, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { MigrationStep } from './load.ts'
@@ -47,10 +47,10 @@ export function FixButtons({ fix, onChoose }: Props) {
       {others.length > 0 && (
         <Menu
           label={words.review.fixes.another}
-          items={others.map((value) => ({
-            label: <Text>{String(value)}</Text>,
-            onSelect: () => choose(value),
-          }))}
+          items={itemsOf(
+            others.map((value) => [value, <Text key={String(value)}>{String(value)}</Text>]),
+            choose,
+          )}
         />
       )}
     </>

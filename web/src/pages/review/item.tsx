@@ -6,13 +6,11 @@ import { Link, useSearch } from 'wouter'
 import { navigate } from 'wouter/use-browser-location'
 import { type PageProps, parse, to } from '../../addresses.ts'
 import { useTypes } from '../../api/queries.ts'
-import { Empty, Failure, pendingOf, Skeleton } from '../../parts/failure.tsx'
+import { Empty, Failure, pendingOf, Skeleton } from '../../parts/answer.tsx'
 import { isAbout, isOfRecords, keyOf, shortName } from '../../parts/proposal.ts'
 import type { Sending } from '../../parts/review/on-record.tsx'
-import { Opinions, useSaid } from '../../parts/review/opinion.tsx'
-import { useRights } from '../../parts/review/rights.ts'
-import { Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Opinions, useRights, useSaid } from '../../parts/review/opinion.tsx'
+import { Text, Time } from '../../parts/text.tsx'
 import { Shape } from '../../parts/who.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { Bar } from '../../shell/shell.tsx'
@@ -27,13 +25,13 @@ import {
   type Migration,
   type MigrationStep,
   placeOf,
+  titleOf,
   useItems,
+  useMoved,
   usePlan,
   useUntitled,
 } from './load.ts'
-import { useMoved } from './moved.ts'
 import { RecordChange } from './record-change.tsx'
-import { titleOf } from './title.ts'
 
 export default function ItemPage({ place: { base, id = '' } }: PageProps) {
   const { items, ...reading } = useItems(base)

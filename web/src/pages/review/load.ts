@@ -1,10 +1,33 @@
 /** What waits for a decision: requests for review, and previews that differ from production. */
 import { useQueries, useQuery } from '@tanstack/react-query'
-import type { Failure } from '../../api/failure.ts'
-import { asking, pathOf, reading, useAsk, useRead } from '../../api/queries.ts'
-import { send } from '../../api/send.ts'
-import type { Actor, Base, ChangeSet, Edit, Group, Json, Page, ReviewRequest, Row } from '../../api/shapes.ts'
-import { isSmall, type Proposal, proposalOf, recordOf, sizeOf } from '../../parts/proposal.ts'
+import { useMemo, useState } from 'react'
+import { asking, type Failure, pathOf, reading, send, useAsk, useRead } from '../../api/queries.ts'
+import type {
+  Actor,
+  Base,
+  Change,
+  ChangeSet,
+  Edit,
+  Group,
+  Json,
+  Page,
+  RecordType,
+  ReviewRequest,
+  Row,
+} from '../../api/shapes.ts'
+import {
+  isSmall,
+  keyOf,
+  kindName,
+  type Proposal,
+  proposalOf,
+  recordOf,
+  shortName,
+  sizeOf,
+} from '../../parts/proposal.ts'
+import { nameOf, plural, pluralOf } from '../../parts/record-types.ts'
+import type { Said } from '../../parts/review/opinion.tsx'
+import { words } from '../../words.ts'
 
 export type { Detail as Break, Sample } from '../../api/failure.ts'
 export type { Edit, Promotion, ReviewRequest as Request, Secret } from '../../api/shapes.ts'
@@ -186,4 +209,48 @@ export function useUntitled(base: string, edits: readonly Edit[]): ReadonlyMap<s
   return new Map(
     pages.flatMap(({ data }) => data?.data ?? []).map((row) => [`${row.record_type}/${row.id}`, row]),
   )
+}
+
+/** The name of what an edit changes. A new one has it in its definition. */
+export function nameOfEdit(
+  { kind, id, diff }: Pick<Edit, 'kind' | 'id' | 'diff'>,
+  types: readonly RecordType[],
+) {
+  const made = diff.find(({ path }) => path === '')?.value
+  const name = made !== null && typeof made === 'object' && !Array.isArray(made) ? made?.['name'] : undefined
+  if (kind !== 'record_type') return typeof name === 'string' && name !== '' ? name : id
+  const type = types.find((each) => each.id === id)
+  return type ? pluralOf(type) : plural(nameOf(undefined, typeof name === 'string' ? name : id))
+}
+
+export function titleOf(item: Item, proposal: Proposal | undefined, types: readonly RecordType[]): string {
+  if (item.from === undefined) return item.request?.title ?? item.id
+  const changes = proposal?.changes ?? []
+  if (item.set) return item.request?.title ?? item.set.title ?? words.review.titles.records(sizeOf(item.set))
+  const changed = changes.find(({ kind, op }) => kind === 'record_type' && op === 'update')
+  if (changed) return words.review.titles.changed(nameOfEdit(changed, types).toLowerCase())
+  const [only] = changes
+  if (only && changes.length === 1)
+    return words.review.titles[only.op](kindName(only.kind), nameOfEdit(only, types))
+  return words.review.titles.promote(shortName(item.from))
+}
+
+/** What is other than the last reviewer saw, and than this page showed first: keys of edits. */
+export function useMoved(item: Item, plan: Proposal | undefined, said: readonly Said[]): ReadonlySet<string> {
+  const [first, setFirst] = useState<Proposal>()
+  if (plan && !first) setFirst(plan)
+  const last = said.find(({ verdict, by }) => verdict !== 'comment' && by.token_id !== item.by?.token_id)
+  const path = pathOf([item.from ?? '', 'changes'], { since: last?.at ?? '', limit: 1000 })
+  const since = useRead<Page<Change>>(path, { enabled: last !== undefined && item.set !== undefined })
+  return useMemo(() => {
+    const before = new Map(first?.changes.map((edit) => [keyOf(edit), JSON.stringify(edit.diff)]))
+    return new Set([
+      ...(since.data?.data ?? []).map(({ kind, record_type: type, id }) =>
+        keyOf({ kind, id: kind === 'record' ? `${type}/${id}` : id }),
+      ),
+      ...(plan?.changes ?? [])
+        .filter((edit) => before.get(keyOf(edit)) !== JSON.stringify(edit.diff))
+        .map(keyOf),
+    ])
+  }, [first, plan, since.data])
 }

@@ -1,24 +1,20 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { type PageProps, to } from '../../addresses.ts'
-import { pathOf, usePages, useTypes } from '../../api/queries.ts'
-import type { RecordType } from '../../api/shapes.ts'
+import { pathOf, type RecordType, usePages, useTypes } from '../../api/queries.ts'
+import { Empty, pendingOf } from '../../parts/answer.tsx'
 import { Button, More } from '../../parts/button.tsx'
 import { ListPage } from '../../parts/card.tsx'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
-import { LinkButton } from '../../parts/link.tsx'
+import { Segments } from '../../parts/fields.tsx'
+import { LinkButton, useParameters } from '../../parts/link.tsx'
 import { Pauses } from '../../parts/pauses.tsx'
 import { Promotions } from '../../parts/promotions.tsx'
 import { misfits, shortName, sizeOf } from '../../parts/proposal.ts'
-import { useParameters } from '../../parts/search.ts'
-import { Segments } from '../../parts/select.tsx'
-import { Chip, Text } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Chip, Text, Time } from '../../parts/text.tsx'
 import { Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import { STATUS_TONES } from './approvals.tsx'
-import { type Item, type Proposal, placeOf, type Request, useItems, usePlans } from './load.ts'
-import { titleOf } from './title.ts'
+import { type Item, type Proposal, placeOf, type Request, titleOf, useItems, usePlans } from './load.ts'
 import './review.css'
 
 export default function Page({ place: { base } }: PageProps) {
@@ -113,7 +109,7 @@ function Waiting({ base, item, proposal, types }: RowProps) {
           </p>
         )}
       </div>
-      <LinkButton label={words.review.open} href={to.review(base, item.id)} />
+      <LinkButton label={words.nav.review} href={to.review(base, item.id)} />
     </li>
   )
 }

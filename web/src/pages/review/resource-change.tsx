@@ -1,17 +1,15 @@
 /** One resource that a promotion would change: a record type field by field in words, the others by their settings. */
 import type { ReactNode } from 'react'
-import { pathOf, useRead } from '../../api/queries.ts'
-import type { Endpoint, Page, RecordType } from '../../api/shapes.ts'
+import { type Endpoint, type Page, pathOf, type RecordType, useRead } from '../../api/queries.ts'
+import { Icon, type IconName } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { ChangesInTable, changesOf } from '../../parts/diff.tsx'
-import { Icon, type IconName } from '../../parts/icon.tsx'
 import { kindName, shortName } from '../../parts/proposal.ts'
 import { fieldRows, otherSteps, sidesOf } from '../../parts/schema.ts'
 import { SchemaChange } from '../../parts/schema-change.tsx'
 import { Chip, EDITED, Text } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
-import type { Edit, Proposal } from './load.ts'
-import { nameOfEdit } from './title.ts'
+import { type Edit, nameOfEdit, type Proposal } from './load.ts'
 
 type Props = { base: string; edit: Edit; types: readonly RecordType[]; children?: ReactNode }
 
@@ -76,9 +74,9 @@ export function Programs({ base, plan }: { base: string; plan: Proposal }) {
         </p>
       ))}
       {warnings.map((warning) => (
-        <p key={warning} className="card-item">
-          <Text>{warning}</Text>
-        </p>
+        <Text in="p" key={warning} className="card-item">
+          {warning}
+        </Text>
       ))}
     </Card>
   )

@@ -64,9 +64,9 @@ export function Fields({ type: { json_schema: schema, indexes }, onEdit }: Props
         ))}
       </dl>
       {several.map(({ fields: terms, kind }) => (
-        <p key={`${kind} ${terms}`} className="meta">
-          <Text>{words.types.index[kind](terms.map(fieldName))}</Text>
-        </p>
+        <Text in="p" key={`${kind} ${terms}`} className="meta">
+          {words.types.index[kind](terms.map(fieldName))}
+        </Text>
       ))}
       {schema.additionalProperties !== false && <p className="meta">{words.types.isOpen}</p>}
     </CardItem>

@@ -1,24 +1,18 @@
-import { Button } from '../../parts/button.tsx'
-import { ListPage } from '../../parts/card.tsx'
+import { Button, Icon } from '../../parts/button.tsx'
+import { ListPage, Table } from '../../parts/card.tsx'
 import { EditType } from './edit.tsx'
 import './types.css'
 import { useState } from 'react'
-import { to } from '../../addresses.ts'
-import { useBase, useRecordCounts, useTypes } from '../../api/queries.ts'
-import type { RecordType } from '../../api/shapes.ts'
-import { Empty, pendingOf } from '../../parts/failure.tsx'
+import { type PageProps, to } from '../../addresses.ts'
+import { type RecordType, useBase, useRecordCounts, useTypes } from '../../api/queries.ts'
+import { Empty } from '../../parts/answer.tsx'
 import { useMay } from '../../parts/grants.ts'
-import { Icon } from '../../parts/icon.tsx'
 import { pluralOf } from '../../parts/record-types.ts'
-import { Table } from '../../parts/table.tsx'
-import { Text, whole } from '../../parts/text.tsx'
-import { Time } from '../../parts/time.tsx'
+import { Text, Time, whole } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { TypePanel } from './type-panel.tsx'
 
-type Place = { base: string; type?: string }
-
-export default function Page({ place: { base, type: id } }: { place: Place }) {
+export default function Page({ place: { base, type: id } }: PageProps) {
   const [isMaking, setMaking] = useState(false)
   const types = useTypes(base)
   const all = types.data ?? []
@@ -44,33 +38,30 @@ export default function Page({ place: { base, type: id } }: { place: Place }) {
         </>
       }
     >
-      {pendingOf(types) ??
-        (all.length === 0 ? (
-          <Empty title={words.types.none} hint={words.types.noneHint} />
-        ) : (
-          <Table
-            label={words.types.title}
-            rows={all}
-            keyOf={(type) => type.id}
-            addressOf={(type) => to.types(base, type.id)}
-            selected={id}
-            columns={[
-              [heads.name, (type) => <Name of={type} />],
-              [
-                heads.about,
-                ({ description }) => description !== null && <Text>{description}</Text>,
-                'wide-only meta kind-cell types-about',
-              ],
-              [
-                heads.fields,
-                ({ json_schema: { properties = {} } }) => whole.format(Object.keys(properties).length),
-                'number-cell',
-              ],
-              [heads.records, (type) => numberOf(counts[type.id]), 'number-cell'],
-              [heads.changed, ({ updated_at: at }) => <Time at={at} as="span" />, 'number-cell wide-only'],
-            ]}
-          />
-        ))}
+      <Table
+        reading={types}
+        empty={<Empty title={words.types.none} hint={words.types.noneHint} />}
+        label={words.types.title}
+        rows={all}
+        keyOf={(type) => type.id}
+        addressOf={(type) => to.types(base, type.id)}
+        selected={id}
+        columns={[
+          [heads.name, (type) => <Name of={type} />],
+          [
+            heads.about,
+            ({ description }) => description !== null && <Text>{description}</Text>,
+            'wide-only meta kind-cell sentence-cell',
+          ],
+          [
+            heads.fields,
+            ({ json_schema: { properties = {} } }) => whole.format(Object.keys(properties).length),
+            'number-cell',
+          ],
+          [heads.records, (type) => numberOf(counts[type.id]), 'number-cell'],
+          [heads.changed, ({ updated_at: at }) => <Time at={at} as="span" />, 'number-cell wide-only'],
+        ]}
+      />
     </ListPage>
   )
 }

@@ -1,14 +1,12 @@
 /** A change of a record type in a dialog. It is tried while one types, and what it would break is said before it counts. */
 import type { ReactNode } from 'react'
 import { to } from '../../addresses.ts'
-import { pathOf, useWrite } from '../../api/queries.ts'
-import type { RecordType } from '../../api/shapes.ts'
+import { pathOf, type RecordType, useWrite } from '../../api/queries.ts'
+import { Failure, say } from '../../parts/answer.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Failure } from '../../parts/failure.tsx'
 import { type Trial, useTrial } from '../../parts/form.tsx'
 import { TextLink } from '../../parts/link.tsx'
 import { Text } from '../../parts/text.tsx'
-import { say } from '../../parts/toast.tsx'
 import { words } from '../../words.ts'
 
 type Tried = RecordType & { meta?: { warnings?: string[]; records_rewritten?: number } }

@@ -2,10 +2,9 @@
 import { type ReactNode, useState } from 'react'
 import { pathOf, useWrite } from '../../api/queries.ts'
 import { words } from '../../words.ts'
+import { Refused, say } from '../answer.tsx'
 import { Button } from '../button.tsx'
-import { Refused } from '../failure.tsx'
-import { Select } from '../select.tsx'
-import { say } from '../toast.tsx'
+import { Select } from '../fields.tsx'
 import type { Said, Verdict } from './opinion.tsx'
 import { Opinion } from './opinion.tsx'
 
@@ -77,7 +76,7 @@ export function OnRecord({ of, resources, fields, said, label, children }: Props
         <div className="card-item review-verdict">
           {fields.length > 0 && (
             <Select
-              aria-label={words.review.sayAbout}
+              aria-label={words.types.heads.about}
               options={[['', words.review.wholeRecord], ...fields]}
               value={field}
               onChange={setField}

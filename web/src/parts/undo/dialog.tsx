@@ -1,17 +1,12 @@
 /** The undo: its plan first, in numbers and fields, then one button that says how much it takes back. */
 import { useId, useState } from 'react'
-import { pathOf, useAsk, useChangers, useTypes, useWrite } from '../../api/queries.ts'
-import { newKey } from '../../api/send.ts'
-import type { UndoPlan } from '../../api/shapes.ts'
+import { newKey, pathOf, type UndoPlan, useAsk, useChangers, useTypes, useWrite } from '../../api/queries.ts'
 import { words } from '../../words.ts'
+import { Empty, Failure, pendingOf, sayDone, type Undo } from '../answer.tsx'
 import { Dialog } from '../dialog.tsx'
-import { Empty, Failure, pendingOf } from '../failure.tsx'
 import { counted } from '../record-types.ts'
 import { Text } from '../text.tsx'
-import { sayDone } from '../toast.tsx'
-import type { Undo } from './asked.ts'
-import { Fields, Left, Numbers, Sent, SHOWN } from './plan.tsx'
-import { isOther, laterOf } from './summary.ts'
+import { Fields, isOther, Left, laterOf, Numbers, Sent, SHOWN } from './plan.tsx'
 
 /** A plan that is older is made again before it is carried out. */
 const OLD_MS = 60_000

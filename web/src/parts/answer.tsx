@@ -1,9 +1,9 @@
-/** What went wrong, in the words of the server, and what there is to do. */
+/** What the server answered, in its own words: what went wrong and what there is to do, what is not there yet, and what was done. */
 import type { ReactNode } from 'react'
 import { OFFLINE, type Failure as Refusal } from '../api/failure.ts'
+import { storeOf } from '../api/store.ts'
 import { words } from '../words.ts'
-import { Button } from './button.tsx'
-import { Icon } from './icon.tsx'
+import { Button, Icon } from './button.tsx'
 import { Text } from './text.tsx'
 
 /** The sentence for a refusal: what kind of thing went wrong, for a person. */
@@ -72,7 +72,7 @@ export const Empty = ({
   </div>
 )
 
-type Reading = { error: Refusal | null; isPending: boolean; refetch: () => unknown }
+export type Reading = { error: Refusal | null; isPending: boolean; refetch: () => unknown }
 
 /** The state of a read until it has an answer; undefined then. */
 export function pendingOf({ error, isPending, refetch }: Reading, lines = 6): ReactNode | undefined {
@@ -88,3 +88,61 @@ export const Skeleton = ({ lines }: { lines: number }) => (
     ))}
   </div>
 )
+
+/** A short word at the bottom of the page on what was done, with the way back where there is one. */
+type Said = { text: ReactNode; action?: { label: string; onSelect: () => void } }
+
+/** Counted anew with each key, so that nobody who walks to the button by Tab finds it gone. */
+const SECONDS = 20
+const said = storeOf<Said | undefined>(undefined)
+let timer: ReturnType<typeof setTimeout> | undefined
+
+function become(next: Said | undefined): void {
+  clearTimeout(timer)
+  if (next) timer = setTimeout(() => become(undefined), SECONDS * 1000)
+  said.set(next)
+}
+addEventListener('keydown', () => become(said.get()))
+export const say = (text: ReactNode, action?: Said['action']): void =>
+  become({ text, ...(action && { action }) })
+
+/** With the way back: the undo of the request that did it. */
+export const sayDone = (text: ReactNode, base: string, request: string, label: string = words.undo.verb) =>
+  say(text, { label, onSelect: () => askUndo({ base, of: { request_id: request } }) })
+
+export function Toast() {
+  const now = said.use()
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {now && <Word of={now} onClose={() => become(undefined)} />}
+    </div>
+  )
+}
+
+export const Word = ({ of: { text, action }, onClose }: { of: Said; onClose: () => void }) => (
+  <div className="toast">
+    <span>{text}</span>
+    {action && (
+      <Button
+        label={action.label}
+        onClick={() => {
+          onClose()
+          action.onSelect()
+        }}
+      />
+    )}
+    <Button className="quiet" icon="close" aria-label={words.close} onClick={onClose} />
+  </div>
+)
+
+/** The undo that a person asked for, wherever that was: one dialog for all pages, and for the way back in a toast. */
+export type Undo = {
+  base: string
+  /** The body of the undo: which changes. */
+  of: Record<string, unknown>
+  /** Whose changes, made how and when. */
+  about?: ReactNode
+}
+
+export const asked = storeOf<Undo | undefined>(undefined)
+export const askUndo = (undo: Undo): void => asked.set(undo)
