@@ -20,11 +20,9 @@ export function Me({ base, onPanel }: { base: string; onPanel: (panel: 'jump' | 
     <div className="over side-me">
       <Menu
         className="side-item"
+        {...(isNarrow && { icon: 'more' })}
         label={
-          <>
-            <Who name={session.self.name} kind={session.self.kind ?? 'person'} />
-            <span className="narrow-only">{words.nav.more}</span>
-          </>
+          isNarrow ? words.nav.more : <Who name={session.self.name} kind={session.self.kind ?? 'person'} />
         }
         items={[
           ...(isNarrow ? placesOf(base).slice(FIRST) : []).map(({ name, address }) => ({
