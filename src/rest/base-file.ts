@@ -19,7 +19,7 @@ import { queryShape, readQuery } from './route/query.ts'
 import { atRequest, send } from './route/reply.ts'
 import { partsNamed, readKey } from './route/request-parts.ts'
 import type { Route } from './route/route.ts'
-import { resumed } from './route/rows.ts'
+import { streamOf } from './route/rows.ts'
 import { baseId } from './route/shapes.ts'
 
 const TAR = 'application/x-tar'
@@ -61,7 +61,7 @@ async function download(request: FastifyRequest, reply: FastifyReply) {
   const chunks = openExport(context, base, { history })
   // What fails before the first bytes is answered. Later the answer is cut, and the file has no end.
   const first = await chunks.next()
-  return reply.send(Readable.from(resumed(first, chunks), { objectMode: false }))
+  return reply.send(streamOf(first, chunks))
 }
 
 const importParams = z.strictObject({ id: baseId(isBaseId) })

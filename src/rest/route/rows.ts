@@ -78,11 +78,20 @@ export async function sendRows(
     await texts.return(undefined)
     return reply.send(Readable.from([]))
   }
-  return reply.send(Readable.from(resumed(first, texts), { objectMode: false }))
+  return reply.send(streamOf(first, texts))
 }
 
-/** The chunks that are not empty, of which the first was read. */
-export async function* resumed<T extends string | Buffer>(
+/** A stream of the chunks that are not empty, of which the first was read. The rest ends with it, also if nobody reads it. */
+export function streamOf<T extends string | Buffer>(
+  first: IteratorResult<T>,
+  rest: AsyncGenerator<T>,
+): Readable {
+  const stream = Readable.from(resumed(first, rest), { objectMode: false })
+  // A generator that nobody has begun ends without its `finally`: that of a client that left during the first chunk.
+  return stream.once('close', () => void rest.return(undefined).catch(() => {}))
+}
+
+async function* resumed<T extends string | Buffer>(
   first: IteratorResult<T>,
   rest: AsyncGenerator<T>,
 ): AsyncGenerator<T> {

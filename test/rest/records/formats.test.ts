@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure as failure, sleep, succeed, times } from '../../support/answers.ts'
 import type { Answer } from '../../support/server.ts'
@@ -308,6 +309,31 @@ test('a whole result whose reader stops for half a minute is cut, and holds no c
   expect(performance.now() - before).toBeGreaterThan(20_000)
   stalled.resume()
   expect(await stalled.ended).toBe('cut')
+})
+
+test('a whole result whose client leaves before it begins holds nothing', {
+  tags: 'full',
+}, async () => {
+  await fill('left', 50)
+  const { token, call } = await world.newToken([{ permission: 'admin' }])
+  const paths = ['/v1/crm/records/left?limit=all', '/v1/crm/export']
+  const { hostname, port } = new URL(world.url)
+  for (const path of paths)
+    for (let ms = 0; ms < 72; ms += 6) {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => {})
+      socket.write(
+        `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept: */*, ${NDJSON.accept}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+      )
+      await sleep(ms)
+      socket.resetAndDestroy()
+    }
+  const open = () =>
+    world.database.query(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
+    )
+  await expect.poll(open, { timeout: 20_000 }).toEqual([])
+  for (const path of paths) expect((await call('GET', path, undefined, NDJSON)).status).toBe(200)
 })
 
 test('a whole result has only the types and states that the token reads', async () => {
