@@ -354,6 +354,7 @@ export const LIMITS = {
   issuerLoadsPerMinute: 6,
   issuerLoadBurst: 3,
   issuerAnswerBytes: 256 * 1024,
+  subjectChars: 255,
   issuerKeysMs: 10 * 60_000,
   /** How long cached keys stay valid while the issuer is unreachable. */
   issuerKeysStaleMs: 60 * 60_000,

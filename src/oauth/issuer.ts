@@ -1,5 +1,5 @@
 /** Access tokens of an OAuth issuer, checked here and used as sessions like those of API tokens. */
-import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose'
+import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload } from 'jose'
 import type { OAuth } from '../config/read-config.ts'
 import { TokenBody } from '../contract/shapes.ts'
 import { check } from '../contract/validate.ts'
@@ -8,7 +8,7 @@ import { DomainError } from '../foundation/errors.ts'
 import { nameIn } from '../foundation/invisible-characters.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { parseJson, pointer } from '../json/parse.ts'
-import { discoverKeys, keyRing } from './keys.ts'
+import { discoverKeys, keyRing, verify } from './keys.ts'
 
 /** Asymmetric signature algorithms only: no shared secrets and no `none`. */
 export const ALGORITHMS = [
@@ -19,6 +19,14 @@ export const ALGORITHMS = [
 const TYPES = ['at+jwt', 'application/at+jwt', 'jwt']
 /** End of the year 9999. Later times are invalid. */
 const LAST_SECOND = 253_402_300_799
+
+/** Whether a `sub` names somebody (OpenID Connect Core 1.0, section 2), and can be kept. */
+export const isSubject = (sub: unknown): sub is string =>
+  typeof sub === 'string' &&
+  sub !== '' &&
+  sub.length <= LIMITS.subjectChars &&
+  sub.isWellFormed() &&
+  !sub.includes('\0')
 
 /** The trusted OAuth issuer. */
 export function openIssuer({ issuer, audience }: OAuth) {
@@ -45,7 +53,7 @@ export function openIssuer({ issuer, audience }: OAuth) {
      */
     principal: async (token: string): Promise<Principal> => {
       try {
-        const { payload, protectedHeader } = await jwtVerify(token, keys, options)
+        const { payload, protectedHeader } = await verify(token, keys, options)
         return principalOf(issuer, payload, protectedHeader)
       } catch (error) {
         if (error instanceof errors.JOSEError) throw unauthorized(reasonOf(error, audience))
@@ -56,10 +64,10 @@ export function openIssuer({ issuer, audience }: OAuth) {
 }
 
 function principalOf(issuer: string, claims: JWTPayload, { typ }: JWTHeaderParameters): Principal {
-  const { sub: subject = '', exp = 0, client_id: client, azp } = claims
+  const { sub: subject, exp = 0, client_id: client, azp } = claims
   if (typ !== undefined && !TYPES.includes(typ.toLowerCase()))
     throw unauthorized('The token is not an access token.')
-  if (typeof subject !== 'string' || subject === '') throw unauthorized('The token has no subject.')
+  if (!isSubject(subject)) throw unauthorized('The token has no subject.')
   const expiresAt = new Date((Math.min(exp, LAST_SECOND) + LIMITS.clockToleranceSeconds) * 1000)
   const by = [client, azp].find((each) => typeof each === 'string')
   return { issuer, subject, name: nameOf(subject, by), grants: grantsOf(claims), expiresAt }

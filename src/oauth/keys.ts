@@ -1,4 +1,12 @@
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, type LocalJWKSet } from 'jose'
+import {
+  createLocalJWKSet,
+  errors,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+  type LocalJWKSet,
+} from 'jose'
 import { firstBytes } from '../foundation/egress/dispatcher.ts'
 import { DomainError } from '../foundation/errors.ts'
 import { isObject } from '../foundation/is-object.ts'
@@ -58,6 +66,20 @@ export function keyRing(
       if (waitMs !== undefined) throw error
       return cached.keyOf(header, token)
     }
+  }
+}
+
+/**
+ * Verifies a token by the keys of its issuer.
+ * @throws JOSEError for the token; INTERNAL_ERROR for a key that nobody can use, which is no fault of the token
+ */
+export async function verify(token: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions) {
+  try {
+    return await jwtVerify(token, keys, options)
+  } catch (error) {
+    throw error instanceof errors.JOSEError || error instanceof DomainError
+      ? error
+      : unreachable(error, undefined)
   }
 }
 

@@ -144,6 +144,29 @@ describe('signing keys are not loaded', () => {
     })
     expect(await statusOf()).not.toBe(200)
   })
+
+  test('when they are too weak or off their curve: the issuer is at fault, and not the token', async () => {
+    await open()
+    const own = await issuer.newKey('ES256', 'k1')
+    const weak: object = { kty: 'RSA', n: 'AQAB', e: 'AQAB', kid: 'k1', alg: 'RS256' }
+    const off: object = { ...own.jwk, x: 'AAAA', y: 'AAAA' }
+    const rsa = await issuer.newKey('RS256', 'k1')
+    for (const [keys, key] of [
+      [[off], own],
+      [[weak], rsa],
+    ] as const) {
+      issuer.intervene((request, response) => {
+        if (request.url !== '/keys') return false
+        response.end(JSON.stringify({ keys }))
+        return true
+      })
+      const answer = await ping(await issuer.sign({ plinth_grants: GRANTS }, { key }))
+      expect(answer.body.error.data.error).toMatchObject({
+        code: 'INTERNAL_ERROR',
+        details: [{ code: 'issuer_unreachable' }],
+      })
+    }
+  })
 })
 
 test('keys are reloaded after 10 minutes, and expire after an hour without the issuer', async () => {

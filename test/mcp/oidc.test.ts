@@ -341,47 +341,86 @@ test('the settings are checked by name', () => {
   expect(read({ PLINTH_HOST: '0.0.0.0' })).toThrow(/PLINTH_PUBLIC_URL/)
 })
 
-test.each<[string, object, RegExp]>([
-  ['that has expired', { exp: 1 }, /not valid/],
-  ['for another audience', { aud: 'other' }, /not valid/],
-  ['for another party', { azp: 'other' }, /another sign-in/],
-  ['of another sign-in', { nonce: 'x' }, /another sign-in/],
-  ['from a clock ahead of ours', { nbf: Math.floor(Date.now() / 1000) + 600 }, /not valid/],
-  ['without a subject', { sub: undefined }, /not valid/],
-  ['of another issuer', { iss: 'https://evil.example' }, /not valid/],
-])('a token of identity %s is refused', async (_name, claims, says) => {
+type Lies = {
+  claims?: object
+  metadata?: object
+  token?: object
+  userinfo?: { status?: number; body?: object }
+}
+
+/** Begins a sign-in at a provider that lies, and brings its answer. */
+async function signInAtLiar({ claims = {}, metadata = {}, token = {}, userinfo = {} }: Lies) {
   const liar: TestIssuer = await openIssuer({ metadata: '/.well-known/none' })
+  const { origin, published } = liar
   let nonce = ''
   liar.intervene((request, response) => {
-    const { origin, published } = liar
-    const json = (body: object) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    const json = (body: object, status = 200) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (request.url === '/.well-known/openid-configuration')
       json({
-        issuer: origin,
-        authorization_endpoint: `${origin}/a`,
-        token_endpoint: `${origin}/t`,
-        jwks_uri: `${origin}/keys`,
+        ...{ issuer: origin, authorization_endpoint: `${origin}/a`, token_endpoint: `${origin}/t` },
+        ...{ jwks_uri: `${origin}/keys`, userinfo_endpoint: `${origin}/who`, ...metadata },
       })
     else if (request.url === '/keys') json({ keys: published.map(({ jwk }) => jwk) })
+    else if (request.url === '/who') json(userinfo.body ?? {}, userinfo.status)
     else if (request.url === '/t')
       void liar
         .sign({ aud: CLIENT.id, nonce, groups: ['support'], ...claims })
-        .then((id_token) => json({ id_token, access_token: 'x', token_type: 'Bearer' }))
+        .then((id_token) => json({ id_token, access_token: 'x', token_type: 'Bearer', ...token }))
     else return false
     return true
   })
-  const server = await openWorld(settings(liar.origin), world.database)
+  const server = await openWorld(settings(origin), world.database)
   try {
     const browser = openBrowserOf()
-    const begun = new URL((await browser.get(`${server.url}/sign-in`)).headers.get('location') ?? '')
+    const first = await browser.get(`${server.url}/sign-in`)
+    if (first.status !== 303)
+      return { status: first.status, text: await first.text(), url: '', log: server.log.join('') }
+    const begun = new URL(first.headers.get('location') ?? '')
     nonce = begun.searchParams.get('nonce') ?? ''
-    const { status, text } = await browser.follow(
-      `${server.url}/sign-in/callback?code=x&state=${begun.searchParams.get('state')}`,
-    )
-    expect([status, text]).toEqual([401, expect.stringMatching(says)])
+    const answer = `${server.url}/sign-in/callback?code=x&state=${begun.searchParams.get('state')}`
+    return { ...(await browser.follow(answer)), log: server.log.join('') }
   } finally {
     await server.close()
     await liar.close()
   }
+}
+
+test.each<[string, Lies, RegExp]>([
+  ['that has expired', { claims: { exp: 1 } }, /not valid/],
+  ['for another audience', { claims: { aud: 'other' } }, /not valid/],
+  ['for another party', { claims: { azp: 'other' } }, /another sign-in/],
+  ['of another sign-in', { claims: { nonce: 'x' } }, /another sign-in/],
+  ['from a clock ahead of ours', { claims: { nbf: Math.floor(Date.now() / 1000) + 600 } }, /not valid/],
+  ['without a subject', { claims: { sub: undefined } }, /not valid/],
+  ['whose subject is a number', { claims: { sub: 5 } }, /names nobody/],
+  ['whose subject is empty', { claims: { sub: '' } }, /names nobody/],
+  ['whose subject no database keeps', { claims: { sub: 'a\u0000b' } }, /names nobody/],
+  ['whose subject is too long', { claims: { sub: 'x'.repeat(256) } }, /names nobody/],
+  ['of another issuer', { claims: { iss: 'https://evil.example' } }, /not valid/],
+  ['that is no text', { token: { id_token: { toString: 1 } } }, /not valid/],
+])('a token of identity %s is refused', async (_name, lies, says) => {
+  const { status, text } = await signInAtLiar(lies)
+  expect([status, text]).toEqual([401, expect.stringMatching(says)])
+})
+
+const GROUPLESS = { groups: undefined }
+test.each<[string, Lies]>([
+  ['whose metadata has no page for people', { metadata: { authorization_endpoint: undefined } }],
+  ['whose page for people is a script', { metadata: { authorization_endpoint: 'javascript:alert(1)' } }],
+  ['whose methods are no list', { metadata: { token_endpoint_auth_methods_supported: 5 } }],
+  ['that cannot say the groups now', { claims: GROUPLESS, userinfo: { status: 503 } }],
+  ['that is asked too often', { claims: GROUPLESS, userinfo: { status: 429 } }],
+])('a provider %s is not reachable, and nobody is refused for it', async (_name, lies) => {
+  const { status, text, log } = await signInAtLiar(lies)
+  expect([status, text]).toEqual([500, expect.stringContaining('not reachable')])
+  expect(log).not.toMatch(/TypeError/)
+})
+
+test('the groups are those of the person of the token, and of nobody else', async () => {
+  const groups = ['support']
+  const own = await signInAtLiar({ claims: GROUPLESS, userinfo: { body: { sub: 'alice', groups } } })
+  expect(own.url).toMatch(/#code=/)
+  const other = await signInAtLiar({ claims: GROUPLESS, userinfo: { body: { sub: 'eve', groups } } })
+  expect([other.status, other.text]).toEqual([403, expect.stringContaining('no access here')])
 })

@@ -1,24 +1,34 @@
 /** A client of the identity provider (OpenID Connect): one flow, with PKCE and a nonce, and the renewal of what it said. */
 import { createHash } from 'node:crypto'
-import { errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { errors, type JSONWebKeySet, type JWTPayload } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import type { Oidc } from '../../config/read-config.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { ALGORITHMS } from '../issuer.ts'
-import { fetchJson, keyRing, objectOf } from '../keys.ts'
+import { ALGORITHMS, isSubject } from '../issuer.ts'
+import { fetchJson, keyRing, objectOf, verify } from '../keys.ts'
 import type { Claims } from './mapping.ts'
 
 /** What a browser carries from the start to the answer. */
 export type Started = { state: string; nonce: string; verifier: string }
 export type Known = { claims: Claims; subject: string; refreshToken: string | null }
+type Own = JWTPayload & { sub: string }
 
-type Metadata = Readonly<
-  Record<'issuer' | 'authorization_endpoint' | 'token_endpoint' | 'jwks_uri', string> & {
-    userinfo_endpoint?: string
-    token_endpoint_auth_methods_supported?: readonly string[]
-  }
->
+const address = z.url({ protocol: /^https?$/ })
+const Metadata = z.object({
+  issuer: z.string(),
+  authorization_endpoint: address,
+  token_endpoint: address,
+  jwks_uri: address,
+  userinfo_endpoint: address.optional(),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+})
+type Metadata = z.output<typeof Metadata>
+/** What is of another type is not there. */
+const text = z.string().optional().catch(undefined)
+const Answer = z.object({ id_token: text, access_token: text, refresh_token: text, error: text })
+type Answer = z.output<typeof Answer>
 
 /** The provider does not know the person any more, or refuses the answer that the browser brought. */
 export const ended = (message: string, cause?: unknown) =>
@@ -48,7 +58,7 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
     max: 1,
     ttl: LIMITS.issuerKeysMs,
     fetchMethod: async (url) => {
-      const found = (await fetchJson(url, timeout())) as unknown as Metadata
+      const found = Metadata.parse(await fetchJson(url, timeout()))
       if (found.issuer !== issuer) throw new Error(`${url} is the metadata of another issuer`)
       return found
     },
@@ -59,7 +69,7 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
     async () => (await fetchJson((await metadata()).jwks_uri, timeout())) as unknown as JSONWebKeySet,
   )
 
-  const ask = async (form: Record<string, string>): Promise<Record<string, unknown>> => {
+  const ask = async (form: Record<string, string>): Promise<Answer> => {
     const { token_endpoint: url, token_endpoint_auth_methods_supported: methods } = await metadata()
     const isPost = methods !== undefined && !methods.includes('client_secret_basic')
     const secret = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
@@ -70,23 +80,24 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
     const basic = { authorization: `Basic ${Buffer.from(secret).toString('base64')}` }
     const headers = { accept: 'application/json', ...(!isPost && basic) }
     const answer = await reach(url, { method: 'POST', body, headers })
-    if (answer.ok) return whole(answer, url)
-    const read: Record<string, unknown> = await whole(answer, url).catch(() => ({}))
-    if (read['error'] === 'invalid_grant')
-      throw ended('The identity provider does not know this sign-in any more.')
-    return unreachable(new Error(`${url} answers ${answer.status} ${String(read['error'])}`))
+    if (answer.ok) return Answer.parse(await whole(answer, url))
+    const { error } = Answer.parse(await whole(answer, url).catch(() => ({})))
+    if (error === 'invalid_grant') throw ended('The identity provider does not know this sign-in any more.')
+    return unreachable(new Error(`${url} answers ${answer.status} ${error}`))
   }
 
-  const verified = async (idToken: unknown, nonce: string | undefined): Promise<JWTPayload> => {
+  const verified = async (idToken: string, nonce: string | undefined): Promise<Own> => {
     try {
-      const { payload } = await jwtVerify(String(idToken), keys, {
+      const { payload } = await verify(idToken, keys, {
         ...{ issuer, audience: clientId, algorithms: ALGORITHMS },
         ...{ clockTolerance: LIMITS.clockToleranceSeconds, requiredClaims: ['sub', 'exp', 'iat'] },
       })
       const isForUs = payload['azp'] === undefined || payload['azp'] === clientId
       if (!isForUs || (nonce !== undefined && payload['nonce'] !== nonce))
         throw ended('The answer of the identity provider is for another sign-in.')
-      return payload
+      const { sub } = payload
+      if (!isSubject(sub)) throw ended('The answer of the identity provider names nobody.')
+      return { ...payload, sub }
     } catch (error) {
       if (error instanceof errors.JOSEError)
         throw ended('The answer of the identity provider is not valid.', error)
@@ -95,14 +106,21 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
   }
 
   /** Claims that the token of identity leaves out are at an address of their own. */
-  const wholeClaims = async (own: JWTPayload, accessToken: unknown): Promise<Claims> => {
+  const wholeClaims = async (own: Own, accessToken: string | undefined): Promise<Claims> => {
     const { userinfo_endpoint: url } = await metadata()
     if (url === undefined || wanted.some((name) => own[name] !== undefined)) return own
-    const headers = { authorization: `Bearer ${String(accessToken)}`, accept: 'application/json' }
+    const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
     const answer = await reach(url, { headers })
+    if (answer.ok) {
+      const more: Claims = await whole(answer, url)
+      return more['sub'] === own.sub ? { ...more, ...own } : own
+    }
+    await answer.body?.cancel()
     if (answer.status === 401) throw ended('The identity provider does not know this person any more.')
-    const more: Claims = answer.ok ? await whole(answer, url) : {}
-    return more['sub'] === own.sub ? { ...more, ...own } : own
+    // What it cannot say now is no answer: the person may have grants.
+    if (answer.status === 429 || answer.status >= 500)
+      return unreachable(new Error(`${url} answers ${answer.status}`))
+    return own
   }
 
   return {
@@ -123,26 +141,21 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
       if (!isOurs || code === null) throw ended('The identity provider did not sign you in.')
       const grant = { grant_type: 'authorization_code', code, code_verifier: verifier }
       const answer = await ask({ ...grant, redirect_uri: redirectUri(origin) })
-      return knownOf(answer, await verified(answer['id_token'], nonce))
+      return knownOf(answer, await verified(answer.id_token ?? '', nonce))
     },
     /** @throws UNAUTHORIZED if the provider does not know the person any more */
     renew: async (subject: string, refreshToken: string): Promise<Known> => {
       const answer = await ask({ grant_type: 'refresh_token', refresh_token: refreshToken })
-      if (answer['id_token'] === undefined)
-        throw ended('The identity provider renews without saying who it is.')
-      const claims = await verified(answer['id_token'], undefined)
+      if (answer.id_token === undefined) throw ended('The identity provider renews without saying who it is.')
+      const claims = await verified(answer.id_token, undefined)
       if (claims.sub !== subject) throw ended('The identity provider answers for another person.')
       const renewed = await knownOf(answer, claims)
       return { ...renewed, refreshToken: renewed.refreshToken ?? refreshToken }
     },
   }
 
-  async function knownOf(answer: Record<string, unknown>, own: JWTPayload): Promise<Known> {
-    const { access_token: accessToken, refresh_token: refreshToken } = answer
-    return {
-      claims: await wholeClaims(own, accessToken),
-      subject: own.sub ?? '',
-      refreshToken: typeof refreshToken === 'string' ? refreshToken : null,
-    }
+  async function knownOf({ access_token, refresh_token }: Answer, own: Own): Promise<Known> {
+    const claims = await wholeClaims(own, access_token)
+    return { claims, subject: own.sub, refreshToken: refresh_token ?? null }
   }
 }
