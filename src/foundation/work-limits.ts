@@ -236,6 +236,8 @@ export const WORK_LIMITS = {
   lookupTries: 2,
   /** Lookups by the system hold a thread, of which the process has four. */
   systemLookups: 1,
+  /** Addresses of a name that are tried, of IPv4 and of IPv6. */
+  addressesTried: 4,
   urlChars: 2048,
 
   // MCP: rows and tries of what is fitted, and how often a claim or a progress is looked at.

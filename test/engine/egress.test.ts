@@ -3,10 +3,11 @@ import { createSocket } from 'node:dgram'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { readPrivateHosts } from '../../src/foundation/egress/allowed-addresses.ts'
 import { type Egress, openEgress } from '../../src/foundation/egress/dispatcher.ts'
-import { type Resolve, systemResolver } from '../../src/foundation/egress/guarded-lookup.ts'
+import { guardedLookup, type Resolve, systemResolver } from '../../src/foundation/egress/guarded-lookup.ts'
 import { urlFault } from '../../src/foundation/egress/url-fault.ts'
 
 let connections = 0
@@ -319,32 +320,83 @@ test('a receiver that does not answer, or never ends its answer, is given up', {
   drip.close()
 })
 
-/** A DNS server: answers each question for an IPv4 address with the next of the lists, and has no other records. */
-async function openDns(answers: readonly (readonly string[])[]) {
-  let asked = 0
+const A = 1
+const CNAME = 5
+const AAAA = 28
+/** A record of DNS: its type, and an address or a name. `of` is another name than the one that was asked for. */
+type DnsRecord = { type: number; is: string; of?: string }
+/** What a DNS server says: records, the code of a failure, or nothing at all. */
+type Said = readonly DnsRecord[] | { code: number } | 'nothing'
+
+const ofAddresses = (addresses: readonly string[]): DnsRecord[] =>
+  addresses.map((is) => ({ type: is.includes(':') ? AAAA : A, is }))
+const labels = (name: string): Buffer =>
+  Buffer.concat([
+    ...name.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+    Buffer.from([0]),
+  ])
+const dataOf = ({ type, is }: DnsRecord): Buffer =>
+  type === CNAME ? labels(is) : Buffer.from(ipaddr.parse(is).toByteArray())
+
+/** An answer of DNS: a pointer to the name or a name, the type, the internet, valid for no time, the data. */
+function answerOf(question: Buffer, said: Exclude<Said, 'nothing'>): Buffer {
+  const records = 'code' in said ? [] : said
+  const header = Buffer.from(question.subarray(0, 12))
+  header.writeUInt16BE(0x8180 + ('code' in said ? said.code : 0), 2)
+  header.writeUInt16BE(records.length, 6)
+  header.writeUInt32BE(0, 8)
+  const written = records.map((record) => {
+    const data = dataOf(record)
+    const name = record.of === undefined ? Buffer.from([0xc0, 12]) : labels(record.of)
+    const about = Buffer.from([0, record.type, 0, 1, 0, 0, 0, 0, data.length >> 8, data.length & 255])
+    return Buffer.concat([name, about, data])
+  })
+  return Buffer.concat([header, question.subarray(12, question.indexOf(0, 12) + 5), ...written])
+}
+
+/** A DNS server: answers the nth question of each type with what it says then. Long answers come by TCP. */
+async function openDns(say: (type: number, n: number) => Said) {
+  const asked = new Map<number, number>()
+  const answer = (question: Buffer): Buffer | undefined => {
+    const type = question.readUInt16BE(question.indexOf(0, 12) + 1)
+    const n = asked.get(type) ?? 0
+    asked.set(type, n + 1)
+    const said = say(type, n)
+    return said === 'nothing' ? undefined : answerOf(question, said)
+  }
   const socket = createSocket('udp4')
   socket.on('message', (question, from) => {
-    const end = question.indexOf(0, 12) + 5
-    const isAddress = question.readUInt16BE(end - 4) === 1
-    const addresses = isAddress ? (answers[Math.min(asked++, answers.length - 1)] ?? []) : []
-    const header = Buffer.from(question.subarray(0, 12))
-    header.writeUInt16BE(0x8180, 2)
-    header.writeUInt16BE(addresses.length, 6)
-    header.writeUInt32BE(0, 8)
-    // A pointer to the name, an IPv4 address of the internet, valid for no time.
-    const records = addresses.map((address) =>
-      Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)]),
-    )
-    socket.send(Buffer.concat([header, question.subarray(12, end), ...records]), from.port, from.address)
+    const whole = answer(question)
+    if (!whole) return
+    const sent = whole.length > 1200 ? answerOf(question, []) : whole
+    if (sent !== whole) sent.writeUInt16BE(0x8380, 2)
+    socket.send(sent, from.port, from.address)
   })
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-  opened.push({ close: async () => void socket.close() } as Egress)
-  return { resolve: systemResolver([`127.0.0.1:${socket.address().port}`]), asked: () => asked }
+  const { port: at } = socket.address()
+  const tcp = createTcpServer((connection) => {
+    connection.on('error', () => {})
+    connection.on('data', (sent) => {
+      const whole = answer(sent.subarray(2)) ?? Buffer.alloc(0)
+      connection.write(Buffer.concat([Buffer.from([whole.length >> 8, whole.length & 255]), whole]))
+    })
+  })
+  await new Promise<void>((resolve) => tcp.listen(at, '127.0.0.1', resolve))
+  const close = async () => {
+    socket.close()
+    tcp.close()
+  }
+  opened.push({ close } as unknown as Egress)
+  return { resolve: systemResolver([`127.0.0.1:${at}`]), asked: () => asked.get(A) ?? 0 }
 }
+
+/** Answers questions for IPv4 with the next of the lists. */
+const openLists = (answers: readonly (readonly string[])[]) =>
+  openDns((type, n) => (type === A ? ofAddresses(answers[Math.min(n, answers.length - 1)] ?? []) : []))
 
 test('a name whose DNS changes its answer reaches the address that was checked, and no other', async () => {
   // Only 127.0.0.1 may be reached; the sentinel answers at each address of this machine.
-  const first = await openDns([['127.0.0.1'], ['127.0.0.2']])
+  const first = await openLists([['127.0.0.1'], ['127.0.0.2']])
   const egress = open('127.0.0.1', first.resolve)
   expect(await post(egress, `http://rebinding.example:${port}/first`)).toMatchObject({ status: 200 })
   expect(first.asked(), 'the connection asked again').toBe(1)
@@ -362,9 +414,79 @@ test('a name with an allowed and a forbidden address is refused, in whichever or
     ['127.0.0.1', '127.0.0.2'],
     ['127.0.0.2', '127.0.0.1'],
   ]) {
-    const { resolve } = await openDns([answer])
+    const { resolve } = await openLists([answer])
     const sent = await post(open('127.0.0.1', resolve), `http://mixed.example:${port}/mixed`)
     expect(sent.error).toMatchObject({ reason: 'blocked_address' })
   }
   expect([paths, connections]).toEqual([[], before])
+})
+
+const PUBLIC = '93.184.216.34'
+const THOUSAND = Array.from({ length: 1000 }, (_, n) => `93.184.${n >> 8}.${n & 255}`)
+
+test.each<[string, (type: number, n: number) => Said, string]>([
+  [
+    'the loopback of IPv6',
+    (type) => (type === AAAA ? ofAddresses(['::1']) : ofAddresses([PUBLIC])),
+    'blocked_address',
+  ],
+  ['a mapped address', (type) => (type === AAAA ? ofAddresses(['::ffff:127.0.0.1']) : []), 'blocked_address'],
+  [
+    'a translated address',
+    (type) => (type === AAAA ? ofAddresses(['64:ff9b::7f00:1']) : []),
+    'blocked_address',
+  ],
+  ['the address of any', (type) => (type === A ? ofAddresses(['0.0.0.0']) : []), 'blocked_address'],
+  [
+    'another name with its address',
+    (type) => [
+      { type: CNAME, is: 'localhost' },
+      ...(type === A ? [{ type: A, is: '127.0.0.1', of: 'localhost' }] : []),
+    ],
+    'blocked_address',
+  ],
+  [
+    'a thousand addresses, one of them private',
+    (type) => (type === A ? ofAddresses([...THOUSAND, '127.0.0.1']) : []),
+    'blocked_address',
+  ],
+  ['another name alone', () => [{ type: CNAME, is: 'localhost' }], 'connection_failed'],
+  ['no name first', (_type, n) => (n === 0 ? { code: 3 } : ofAddresses(['127.0.0.1'])), 'connection_failed'],
+  ['a failure', () => ({ code: 2 }), 'connection_failed'],
+])('%s in the answer of DNS leads to no connection', async (_name, say, reason) => {
+  const before = connections
+  const { resolve } = await openDns(say)
+  const sent = await post(open('', resolve), `http://answers.example:${port}/dns`)
+  expect(sent.error).toMatchObject({ reason, message: expect.not.stringMatching(/\d/) })
+  expect([paths, connections]).toEqual([[], before])
+})
+
+test('of a thousand addresses a few are tried', async () => {
+  const { resolve } = await openDns((type) =>
+    type === A ? ofAddresses(Array.from({ length: 1000 }, (_, n) => `127.9.${n >> 8}.${n & 255}`)) : [],
+  )
+  const tried = await new Promise<readonly { address: string }[]>((done, fail) =>
+    guardedLookup(readPrivateHosts('127.0.0.0/8'), resolve)('many.example', { all: true }, (error, found) =>
+      error ? fail(error) : done(found as { address: string }[]),
+    ),
+  )
+  expect(tried.map(({ address }) => address)).toEqual(['127.9.0.0', '127.9.0.1', '127.9.0.2', '127.9.0.3'])
+})
+
+test('a request ends at its deadline, also while its name is looked up', async () => {
+  const { resolve } = await openDns(() => 'nothing')
+  const before = performance.now()
+  const stopped = new AbortController()
+  const url = `http://silent.example:${port}/`
+  const request = { method: 'GET', url, headers: {}, timeoutMs: 200 } as const
+  const late = open('', resolve).send(request)
+  const cut = open('', resolve).send({ ...request, timeoutMs: 15_000 }, stopped.signal)
+  stopped.abort()
+  const isCut = await cut
+  expect(isCut.error).toMatchObject({ reason: 'connection_failed' })
+  expect((await late).error).toEqual({
+    reason: 'timeout',
+    message: 'There was no whole answer within 0.2 s.',
+  })
+  expect(performance.now() - before).toBeLessThan(1500)
 })

@@ -75,7 +75,7 @@ export function openEgress(
       const deadline = AbortSignal.timeout(timeoutMs)
       const signal = stopped ? AbortSignal.any([deadline, stopped]) : deadline
       try {
-        const { statusCode, body: answer } = await agent.request({
+        const asked = agent.request({
           ...{
             origin,
             path: pathname + search,
@@ -85,6 +85,7 @@ export function openEgress(
             body: body ?? null,
           },
         })
+        const { statusCode, body: answer } = await unlessAborted(asked, signal)
         endSpan(span, { 'http.response.status_code': statusCode }, statusCode >= 500)
         return {
           status: statusCode,
@@ -98,6 +99,18 @@ export function openEgress(
       }
     },
     close: () => agent.destroy(),
+  }
+}
+
+/** The agent itself looks at a signal only once it is connected, and names can take long to look up. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 
@@ -165,6 +178,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'The name of the receiver could not be looked up.',
   ETIMEOUT: 'The name of the receiver could not be looked up in time.',
   ESERVFAIL: 'The name of the receiver could not be looked up.',
+  EREFUSED: 'The name of the receiver could not be looked up.',
+  EBADRESP: 'The name of the receiver could not be looked up.',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer is not HTTP: it has two lengths.',
   UND_ERR_HEADERS_OVERFLOW: 'The answer has too large headers.',
 }

@@ -27,7 +27,11 @@ export function guardedLookup(allowed: PrivateHosts, resolve: Resolve): LookupFu
         const isListed = allowed.hosts.has(host.toLowerCase().replace(/\.$/, ''))
         const bad = isListed ? undefined : found.find(({ address }) => !isAllowedAddress(address, allowed))
         if (bad) return callback(new BlockedAddress(`${host} is ${bad.address}`), '', 0)
-        if (options.all) callback(null, [...found])
+        // A name can have thousands, each of which would be tried.
+        const tried = [4, 6].flatMap((family) =>
+          found.filter((each) => each.family === family).slice(0, LIMITS.addressesTried),
+        )
+        if (options.all) callback(null, tried)
         else callback(null, first.address, first.family)
       },
       (thrown: Error) => callback(thrown, '', 0),
@@ -46,9 +50,12 @@ export function systemResolver(servers?: readonly string[]): Resolve {
   let running = 0
   const waiting: (() => void)[] = []
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    const since = performance.now()
     if (running >= LIMITS.systemLookups) await new Promise<void>((resolve) => waiting.push(resolve))
     running++
     try {
+      // Nobody waits for it any more, and others do.
+      if (performance.now() - since > LIMITS.egressTimeoutMs) throw new Error('the look-up came too late')
       return await work()
     } finally {
       running--
