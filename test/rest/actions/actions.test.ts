@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { actionsOf, create } from '../../support/actions.ts'
 import { expectFailure, expectFault, succeed, UUID7 } from '../../support/answers.ts'
+import { holdOpen } from '../../support/holding.ts'
 import type { Body, Call } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -375,6 +376,17 @@ describe('a run', () => {
     expect(error.details[0].path).toBe('/steps/b')
     expect(await action.records()).toEqual([])
     succeed(await action.run({ t: action.type }))
+  })
+
+  test('of an action that is being deleted waits for that, and is no server error', async () => {
+    const action = await newAction([create('a', {})])
+    const holding = await holdOpen(world.database)
+    await holding.query(`DELETE FROM plinth.action WHERE base_id = 'crm' AND id = $1`, [action.id])
+    const running = action.run()
+    await expect.poll(async () => (await holding.waiting()).length).toBe(1)
+    await holding.end('COMMIT')
+    succeed(await running)
+    expect(await action.records()).toHaveLength(1)
   })
 
   test('of an absent action, or one that was deleted, is 404', async () => {

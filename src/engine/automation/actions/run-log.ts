@@ -35,13 +35,14 @@ export type ActionRun = {
 /** What the log keeps of a run. */
 type Ended = Pick<RunState, 'id' | 'startedAt' | 'cause'> & NonNullable<RunState['begun']>
 
+// A deletion of the action that has not ended yet is waited for: the log goes with the action.
 const KEEP = statement(
   'keep_action_run',
   `INSERT INTO plinth.action_run
      (base_id, action_id, id, status, action_version, input, output, steps, error, duration_ms,
       token_id, actor_name, via, request_id, created_at, cause)
    SELECT $1, $2, $3, $4, $5, $6::json, $7::json, $8::json, $9::json, $10, $11, $12, $13, $14, $15::timestamptz, $16
-   WHERE EXISTS (SELECT FROM plinth.action WHERE base_id = $1 AND id = $2)`,
+   WHERE EXISTS (SELECT FROM plinth.action WHERE base_id = $1 AND id = $2 FOR KEY SHARE)`,
 )
 
 /** Keeps a run in the transaction of what it wrote. */
