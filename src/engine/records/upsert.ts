@@ -60,7 +60,7 @@ export async function upsert(
       checkData(scope, type, whole.data)
       const row = await guardUnique(type, () => attempt(scope, type, whole), whole)
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
-      else if (row.kind !== 'retry') return warned(resultOf(row, recordType, whole), type, target.sent)
+      else if (row.kind !== 'retry') return warned(resultOf(scope, row, recordType, whole), type, target.sent)
     }
     throw tooManyWriters()
   })
@@ -124,14 +124,19 @@ async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrit
   return row
 }
 
-function resultOf(row: Row, recordType: string, { id, pair, data, expected }: RecordWrite): RecordItem {
+function resultOf(
+  { policy }: WriteScope,
+  row: Row,
+  recordType: string,
+  { id, pair, data, expected }: RecordWrite,
+): RecordItem {
   switch (row.kind) {
     case 'created':
     case 'updated':
     case 'unchanged':
       return { ...toRecord(recordType, { ...row, data }), operation: row.kind }
     case 'pair_taken':
-      throw pairTaken(pair)
+      throw pairTaken(pair, policy ? undefined : row.id)
     case 'version_mismatch':
       throw versionMismatch(row.version, expected.versions ?? [])
     case 'not_found':
@@ -141,16 +146,21 @@ function resultOf(row: Row, recordType: string, { id, pair, data, expected }: Re
   }
 }
 
-/** Error for a pair that belongs to another record. */
-export const pairTaken = (pair: Pair | null) =>
-  new DomainError('CONFLICT', 'The external_id belongs to another record.', {
+/**
+ * Error for a pair that belongs to another record.
+ * @param owner the id of that record, if no policy could hide it from the caller
+ */
+export function pairTaken(pair: Pair | null, owner?: string): DomainError {
+  const other = owner === undefined ? 'another record' : `the record "${owner}"`
+  return new DomainError('CONFLICT', `The external_id belongs to ${other}.`, {
     details: [
       {
         path: '/external_id',
         code: 'duplicate_external_id',
-        message:
-          'This external_id with this external_source belongs to another record. Write to that one, or use another pair.',
+        message: `This external_id with this external_source belongs to ${other}. Write to that one, or use another pair.`,
         ...(pair && { received: pair.externalId }),
+        ...(owner !== undefined && { samples: [owner] }),
       },
     ],
   })
+}

@@ -130,6 +130,8 @@ test('an upsert with an external id updates the record with that id, also if an 
   expect(expectFailure(clash, 'CONFLICT').details[0]).toMatchObject({
     path: '/operations/1/external_id',
     code: 'duplicate_external_id',
+    message: expect.stringContaining('belongs to the record "other"'),
+    samples: ['other'],
   })
   expect(succeed(await get(type, 'old'))).toMatchObject({ version: 3, external_id: 'z' })
 })

@@ -110,6 +110,7 @@ describe('A relationship', () => {
     succeed(await links.put('p4', link('knows', B, C)), 201)
     const [taken] = expectFailure(await links.put('p4', link('knows', B, C, pair)), 'CONFLICT').details
     expect(taken).toMatchObject({ path: '/external_id', code: 'duplicate_external_id', received: 'p1' })
+    expect(taken.samples).toEqual(['p1'])
     const moved = { external_id: 'p2', external_source: 'crm' }
     expect(succeed(await links.put('p1', link('knows', A, B, { ...moved, data: { n: 1 } })))).toMatchObject({
       ...moved,

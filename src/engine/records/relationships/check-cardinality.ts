@@ -63,7 +63,9 @@ export function checkCardinality(
   if (same_id && same_id[0] !== held_id && !(held_id === null && same_id[1] === type.id && replaces(same_id)))
     throw sees(same_id) ? endsFixed(same_id) : idTaken(same_id[0])
   if (same_pair && same_pair[0] !== held_id && replaced.every(([id]) => id !== same_pair[0]))
-    throw held_id === null && sees(same_pair) ? endsFixed(same_pair) : pairTaken(link)
+    throw held_id === null && sees(same_pair)
+      ? endsFixed(same_pair)
+      : pairTaken(link, sees(same_pair) ? same_pair[0] : undefined)
   checkVersion(link.expected ?? NO_EXPECTATION, found.held_version ?? undefined, 'relationship between these')
   if (held_id !== null) return []
   const { other_target, other_source } = found
@@ -114,17 +116,20 @@ const idTaken = (id: string) =>
     details: [{ path: '/id', code: 'exists', message: 'Use another id, or leave it to the server.' }],
   })
 
-const pairTaken = ({ pair }: LinkWrite) =>
-  new DomainError('CONFLICT', 'The external_id belongs to another relationship of this type.', {
+function pairTaken({ pair }: LinkWrite, owner?: string): DomainError {
+  const other = owner === undefined ? 'another relationship of this type' : `the relationship "${owner}"`
+  return new DomainError('CONFLICT', `The external_id belongs to ${other}.`, {
     details: [
       {
         path: '/external_id',
         code: 'duplicate_external_id',
         message: 'Write to that relationship, or use another pair.',
         ...(pair && { received: pair.externalId }),
+        ...(owner !== undefined && { samples: [owner] }),
       },
     ],
   })
+}
 
 function noRoom(
   { id, cardinality }: CompiledRelationshipType,
