@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { succeed } from '../support/answers.ts'
+import { expectFault, succeed } from '../support/answers.ts'
 import { callTool, rpc } from '../support/mcp.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -165,6 +165,17 @@ describe('the calls of a base', () => {
     const refused = await world.call('GET', '/v1/crm/calls?before=x')
     expect(refused.body.error.details).toMatchObject([{ path: 'query/before', code: 'invalid_id' }])
   })
+})
+
+test('an outcome that no call has is refused by name, on REST and GraphQL', async () => {
+  const bad = expectFault(await world.call('GET', '/v1/crm/calls?outcome=fail'), 'query/outcome')
+  expect(bad).toMatchObject({ code: 'enum', received: 'fail', allowed: expect.arrayContaining(['failed']) })
+  expect(bad.message).toContain('Did you mean "failed"?')
+  const query = '{ calls(base: "crm", outcome: "bogus") { data { id } } }'
+  const { errors } = (await world.call('POST', '/graphql', { query })).body
+  expect(errors[0].extensions.code).toBe('VALIDATION_ERROR')
+  for (const known of ['failed', 'ok', 'cancelled', 'NOT_FOUND', '-32602'])
+    succeed(await world.call('GET', `/v1/crm/calls?outcome=${known}`))
 })
 
 describe('what a token sees', () => {

@@ -1,6 +1,7 @@
 /** Lists the calls of a base. */
+import { meantValue } from '../../../contract/suggest.ts'
 import { readMoment } from '../../../contract/time-input.ts'
-import { invalid } from '../../../foundation/errors.ts'
+import { FAILURES, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import { readPage } from '../../core/page.ts'
@@ -107,7 +108,7 @@ function conditionsFor(scope: Scope, baseId: string, filter: CallFilter, paramet
     ...(token == null ? [] : [`${parameters.add(token)} IN (token_id, actor_name)`]),
     ...is('tool', tool),
     ...is('endpoint', endpoint),
-    ...(outcome === FAILED ? [FAILURES] : is('outcome', outcome)),
+    ...(outcome === FAILED ? [FAILING] : is('outcome', outcome)),
     ...is('request_id', requestId),
     // Ids are of the time, so they bound what is read.
     ...(from ? [`id >= ${parameters.add(firstIdOf(from))}::uuid AND at >= ${parameters.add(from)}`] : []),
@@ -120,7 +121,7 @@ function conditionsFor(scope: Scope, baseId: string, filter: CallFilter, paramet
 }
 
 const FAILED = 'failed'
-const FAILURES = `outcome NOT IN (${SUCCESSES.map((success) => `'${success}'`).join(', ')})`
+const FAILING = `outcome NOT IN (${SUCCESSES.map((success) => `'${success}'`).join(', ')})`
 /** Ids made at the same time get ahead of the clock. */
 const DRIFT_MS = 60_000
 
@@ -146,7 +147,26 @@ function readId(id: string): string {
 /** @throws VALIDATION_ERROR for texts that nothing has */
 function readable({ since, until, requestId, ...filter }: CallFilter): CallFilter {
   requireTexts({ ...filter, request_id: requestId })
+  if (filter.outcome != null) requireOutcome(filter.outcome)
   return { ...filter, since, until, requestId }
+}
+
+// `refused` is a request whose surface says no code.
+const OUTCOMES = [...SUCCESSES, FAILED, 'refused', ...Object.keys(FAILURES)]
+/** A failure of MCP itself. */
+const CODE_OF_MCP = /^-?\d{1,9}$/
+
+/** @throws VALIDATION_ERROR for an outcome that no call has */
+function requireOutcome(outcome: string): void {
+  if (OUTCOMES.includes(outcome) || CODE_OF_MCP.test(outcome)) return
+  const meant = meantValue(outcome, OUTCOMES)
+  throw invalid({
+    path: '/outcome',
+    code: 'enum',
+    message: `outcome must be ok, input_required, cancelled, failed, a code of a failure, or a number such as -32602.${meant ? ` Did you mean "${meant}"?` : ''}`,
+    received: outcome.slice(0, 64),
+    allowed: OUTCOMES,
+  })
 }
 
 /** @throws VALIDATION_ERROR for texts that nothing has */
