@@ -82,6 +82,7 @@ function meantPath(
     corrected(patterns, given),
     first === '' ? ['bases'] : undefined,
     isBaseId(first) && rest.length === 0 ? ['bases', first] : undefined,
+    elsewhere(patterns, given),
     isBaseId(first) && !RECORDS.includes(rest[0] ?? '') ? [first, 'records', ...rest] : undefined,
   ]
   return tries.find((path) => path !== undefined && isPath(path))
@@ -98,6 +99,20 @@ function renamed(
     if (path !== given && isPath(path)) return path
   }
   return undefined
+}
+
+/** The path of the base itself that ends in the same word. */
+function elsewhere(
+  patterns: readonly Pattern[],
+  [base = '', ...rest]: readonly string[],
+): readonly string[] | undefined {
+  const last = rest.at(-1) ?? ''
+  const word = own(SYNONYMS, last) ?? last
+  const found = patterns.find(
+    ({ segments: [first, ...others] }) =>
+      first === ':base_id' && others.at(-1) === word && others.every(isFixed),
+  )
+  return found && isBaseId(base) ? [base, ...found.segments.slice(1)] : undefined
 }
 
 /** The path with one misspelt word corrected. */
