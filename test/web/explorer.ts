@@ -1,4 +1,5 @@
 /** The desk in a browser: a server, its data, its receiver and one Chromium, for all tests of a file. */
+import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -105,6 +106,24 @@ export async function settled(page: Page): Promise<void> {
   await page.getByRole('navigation').first().waitFor()
   await expect.poll(() => page.locator('[aria-busy=true]').count(), { timeout: PATIENCE_MS }).toBe(0)
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 50))))
+}
+
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+/**
+ * What keeps people from reading or using a page, as `rule: elements`. Details of what is right, and a page of its
+ * own for the result, would take as long again.
+ */
+export async function barriersOf(page: Page, more: readonly string[] = []): Promise<string[]> {
+  const values = [...STANDARDS, ...more]
+  const { violations } = await new AxeBuilder({ page })
+    .setLegacyMode()
+    .options({ runOnly: { type: 'tag', values }, resultTypes: ['violations'] })
+    .analyze()
+  const found = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target }) => `${id}: ${target.join(' ').replaceAll(/:nth-child\(\d+\)/g, '')}`),
+  )
+  return [...new Set(found)]
 }
 
 /** A visitor who knows words only, and whose clicks are counted. */

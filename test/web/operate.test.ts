@@ -1,9 +1,8 @@
 // @module-tag full
 /** How the server is: for who answers for all of it, and for nobody else. */
-import { AxeBuilder } from '@axe-core/playwright'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { CHROMIUM } from '../support/browser.ts'
-import { type Explorer, inBrowser, openExplorer, TIME, Visitor } from './explorer.ts'
+import { barriersOf, type Explorer, inBrowser, openExplorer, TIME, Visitor } from './explorer.ts'
 
 let explorer: Explorer
 beforeAll(async () => {
@@ -27,8 +26,7 @@ inBrowser('whether the server is well, what needs a look, and its numbers', asyn
   await expect
     .poll(() => numbers.getByRole('definition').first().textContent(), { timeout: 20_000 })
     .toMatch(/^\d+\.\d$/)
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag22aa']).analyze()
-  expect(violations.map(({ id }) => id)).toEqual([])
+  expect(await barriersOf(page)).toEqual([])
   await page.setViewportSize({ width: 360, height: 900 })
   const isWide = () => document.documentElement.scrollWidth > document.documentElement.clientWidth
   expect(await page.evaluate(isWide)).toBe(false)
