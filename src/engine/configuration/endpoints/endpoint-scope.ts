@@ -26,10 +26,12 @@ export async function enterEndpoint(scope: Scope, baseId: string, id: string): P
     ),
   ]
   const reads = (type: string) => scope.access.allows('read', baseId, type)
-  // Who reads a part of the base does not learn which endpoints the rest of it has.
-  if (permission === null && !['*', ...types].some(reads)) throw await absent(scope, baseId, id)
-  if (permission === null) return entered
-  return { ...entered, access: accessAtEndpoint(scope.access, baseId, types, permission) }
+  if (permission !== null)
+    return { ...entered, access: accessAtEndpoint(scope.access, baseId, types, permission) }
+  // Who reads a part of the base does not learn which endpoints the rest of it has. Who is at one has left its grant behind.
+  const isGranted = scope.access.whole?.atEndpoint(baseId, id) != null
+  if (!isGranted && !['*', ...types].some(reads)) throw await absent(scope, baseId, id)
+  return entered
 }
 
 /** @throws NOT_FOUND if the endpoint is absent or, unless `evenOff`, disabled */
