@@ -64,10 +64,10 @@ export function openIssuer({ issuer, audience }: OAuth) {
 }
 
 function principalOf(issuer: string, claims: JWTPayload, { typ }: JWTHeaderParameters): Principal {
-  const { sub: subject, exp = 0, client_id: client, azp } = claims
+  const { sub: subject = '', exp = 0, client_id: client, azp } = claims
   if (typ !== undefined && !TYPES.includes(typ.toLowerCase()))
     throw unauthorized('The token is not an access token.')
-  if (!isSubject(subject)) throw unauthorized('The token has no subject.')
+  if (typeof subject !== 'string' || subject === '') throw unauthorized('The token has no subject.')
   const expiresAt = new Date((Math.min(exp, LAST_SECOND) + LIMITS.clockToleranceSeconds) * 1000)
   const by = [client, azp].find((each) => typeof each === 'string')
   return { issuer, subject, name: nameOf(subject, by), grants: grantsOf(claims), expiresAt }
