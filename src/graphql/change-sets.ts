@@ -49,6 +49,11 @@ const BOUND = new Set([
     'unlinkRecords',
   ],
 ])
+/** Root fields that read files and attachments, which are those of production. Nothing of them is written. */
+const SHOWN = new Set([
+  ...['file', 'files', 'fileKeys', 'fileVersions', 'searchFiles', 'fileType', 'fileTypes'],
+  ...['attachment', 'attachmentById', 'attachments'],
+])
 /** What may have been felt outside before it is judged: no rule lets it run directly. */
 const SENDS = new Set(['runAction'])
 /** What finds the records that it writes by what they hold: those that the token sees, so no rule is asked past its drafts. */
@@ -110,7 +115,7 @@ function bound(
     }
     return isChangeSet(context.scope, base).then(async (isOne) => {
       if (!isOne) return resolve(root, args, context, info)
-      if (!BOUND.has(name) && !isDifference) throw notInChangeSets('This', base)
+      if (!BOUND.has(name) && !SHOWN.has(name) && !isDifference) throw notInChangeSets('This', base)
       const within = await inside(context, base, { isWrite, isDifference })
       return resolve(root, { ...fitted(args, context, base), base: productionOf(base) }, within, info)
     })

@@ -923,7 +923,9 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
     ['GET', `/v1/${id}/records/deal/${a}/history`, undefined],
     ['GET', `/v1/${id}/config`, undefined],
     ['POST', `/v1/${id}/records/deal/claim`, {}],
-    ['GET', `/v1/${id}/files/doc`, undefined],
+    ['PATCH', `/v1/${id}/files/doc/a.txt`, { metadata: {} }],
+    ['DELETE', `/v1/${id}/files/doc/a.txt`, undefined],
+    ['POST', `/v1/${id}/records/deal/${a}/attachments`, { filename: 'a.txt', content: 'x' }],
   ] as const)
     expect([path, expectFailure(await call(method, path, body), 'FORBIDDEN').details[0].code]).toEqual([
       path,
@@ -941,6 +943,35 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
     await call('POST', '/v1/crm/promote', { from: copied, resources }),
   ])
     expect(expectFailure(answer, 'VALIDATION_ERROR').details[0].code).toBe('not_a_change_set')
+})
+
+test('files and attachments of production are read in it, and not written', async () => {
+  const file = `/v1/crm/files/plan${serial}`
+  const within = file.replace('/crm/', `/${id}/`)
+  succeed(await call('PUT', `/v1/crm/file-types/plan${serial}`, {}), 201)
+  succeed(await call('PUT', `${file}/a.txt`, 'of production', { 'content-type': 'text/plain' }), 201)
+  const attached = { filename: 'note.txt', content: 'attached' }
+  succeed(await call('POST', `${at('crm', a)}/attachments`, attached), 201)
+  succeed(await call('PUT', at(id, 'draft'), { data: { stage: 'new' } }), 201)
+  succeed(await call('DELETE', at(id, b)))
+
+  expect((await call('GET', `${within}/a.txt`)).text).toBe('of production')
+  expect(succeed(await call('GET', within)).data).toMatchObject([{ path: 'a.txt' }])
+  expect(succeed(await call('GET', `${at(id, a)}/attachments`)).data).toMatchObject([
+    { filename: 'note.txt' },
+  ])
+  expect(succeed(await call('GET', `${at(id, 'draft')}/attachments`)).data).toEqual([])
+  expectFailure(await call('GET', `${at(id, b)}/attachments`), 'NOT_FOUND')
+
+  const written = await call('PUT', `${within}/b.txt`, 'x', { 'content-type': 'text/plain' })
+  expect(expectFailure(written, 'FORBIDDEN').details[0].code).toBe('not_in_change_sets')
+  expect(succeed(await call('GET', file)).data).toHaveLength(1)
+  // The rights are those on both: a token without the files of production sees none of them here.
+  const { call: partial } = await world.newToken([
+    { permission: 'read', record_type: 'deal' },
+    { permission: 'read', environment: 'preview' },
+  ])
+  expectFailure(await partial('GET', `${within}/a.txt`), 'FORBIDDEN')
 })
 
 test('a relationship is named by its type and its ends, added or deleted, in the proposal and in the promotion', async () => {
