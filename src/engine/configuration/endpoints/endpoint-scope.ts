@@ -14,8 +14,9 @@ import { cachedEndpointsOf, endpointsOf } from './load-endpoints.ts'
  * @throws FORBIDDEN without a grant on the base; NOT_FOUND if the endpoint is absent or disabled, or has nothing of the token
  */
 export async function enterEndpoint(scope: Scope, baseId: string, id: string): Promise<Scope> {
-  const permission = scope.access.atEndpoint(baseId, id)
-  if (permission === null) requireBaseAccess(scope.access, baseId)
+  const { access } = scope
+  const permission = access.atEndpoint(baseId, id)
+  if (permission === null) requireBaseAccess(access, baseId)
   const endpoint = await requireEndpoint(scope, baseId, id)
   const entered = { ...scope, standing: standingAt(scope, baseId, endpoint) }
   const types = [
@@ -25,12 +26,11 @@ export async function enterEndpoint(scope: Scope, baseId: string, id: string): P
       runAs === 'caller' ? [...reads, ...writes] : [],
     ),
   ]
-  const reads = (type: string) => scope.access.allows('read', baseId, type)
-  if (permission !== null)
-    return { ...entered, access: accessAtEndpoint(scope.access, baseId, types, permission) }
+  if (permission !== null) return { ...entered, access: accessAtEndpoint(access, baseId, types, permission) }
   // Who reads a part of the base does not learn which endpoints the rest of it has. Who is at one has left its grant behind.
-  const isGranted = scope.access.whole?.atEndpoint(baseId, id) != null
-  if (!isGranted && !['*', ...types].some(reads)) throw await absent(scope, baseId, id)
+  const reads = (type: string) => access.allows('read', baseId, type)
+  if (!access.whole?.atEndpoint(baseId, id) && !['*', ...types].some(reads))
+    throw await absent(scope, baseId, id)
   return entered
 }
 
