@@ -22,9 +22,7 @@ export async function enterEndpoint(scope: Scope, baseId: string, id: string): P
   const types = [
     ...endpoint.tools.map(({ recordType }) => recordType),
     // An action with rights of its own gives its caller none.
-    ...endpoint.actions.flatMap(({ runAs, reads, writes }) =>
-      runAs === 'caller' ? [...reads, ...writes] : [],
-    ),
+    ...endpoint.actions.flatMap((each) => (each.runAs === 'caller' ? [...each.reads, ...each.writes] : [])),
   ]
   if (permission !== null) return { ...entered, access: accessAtEndpoint(access, baseId, types, permission) }
   // Who reads a part of the base does not learn which endpoints the rest of it has. Who is at one has left its grant behind.
