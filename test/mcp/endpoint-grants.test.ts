@@ -207,27 +207,6 @@ function pathOf(path: string): string {
   return path.replace(/:(\w+)/g, (_, name: string) => PARAMETERS[name] ?? ids[before] ?? 't1')
 }
 
-describe('to a token of another part of the base', () => {
-  test('an endpoint that has nothing of it is as absent as one that does not exist', async () => {
-    const { token, call } = await world.newToken([
-      { base: 'desk', record_type: 'article', permission: 'admin' },
-    ])
-    const doors = [
-      (id: string) => rpc(world, `/mcp/desk/e/${id}`, 'tools/list', {}, { token }),
-      (id: string) => call('POST', `/graphql/desk/e/${id}`, { query: '{ __typename }' }),
-      (id: string) => call('GET', `/v1/desk/mcp/tools?endpoint=${id}`),
-    ]
-    for (const door of doors) {
-      const [there, absent] = [await door('backline'), await door('no-endpoint')]
-      expect(there.status).toBe(404)
-      const seen = ({ status, text }: typeof there) => `${status} ${text.replace(/"request_id":"[^"]+"/, '')}`
-      expect(seen(there).replaceAll('backline', 'no-endpoint')).toBe(seen(absent))
-    }
-    // One that has a tool of it shows that tool only.
-    expect(await namesAt(AT, token)).toEqual(['get_article', 'list_article'])
-  })
-})
-
 describe('every other door of the base', () => {
   const rows = [...ROUTES, ...STREAMS].flatMap((row) =>
     spellings(row.path).map((path) => ({ ...row, id: `${row.method} ${path}`, canonical: row.id, path })),

@@ -11,25 +11,23 @@ import { cachedEndpointsOf, endpointsOf } from './load-endpoints.ts'
 /**
  * The scope of a caller at an endpoint. Endpoint grants become rights on the records of its types, which
  * `endpointPolicy` limits. Writes check again that the endpoint is still the same.
- * @throws FORBIDDEN without a grant on the base; NOT_FOUND if the endpoint is absent or disabled, or has nothing of the token
+ * @throws FORBIDDEN without a grant that reaches the endpoint, whether or not it exists; NOT_FOUND if it is
+ * absent or disabled
  */
 export async function enterEndpoint(scope: Scope, baseId: string, id: string): Promise<Scope> {
-  const { access } = scope
-  const permission = access.atEndpoint(baseId, id)
-  if (permission === null) requireBaseAccess(access, baseId)
+  const permission = scope.access.atEndpoint(baseId, id)
+  if (permission === null) requireBaseAccess(scope.access, baseId)
   const endpoint = await requireEndpoint(scope, baseId, id)
   const entered = { ...scope, standing: standingAt(scope, baseId, endpoint) }
+  if (permission === null) return entered
   const types = [
     ...endpoint.tools.map(({ recordType }) => recordType),
     // An action with rights of its own gives its caller none.
-    ...endpoint.actions.flatMap((each) => (each.runAs === 'caller' ? [...each.reads, ...each.writes] : [])),
+    ...endpoint.actions.flatMap(({ runAs, reads, writes }) =>
+      runAs === 'caller' ? [...reads, ...writes] : [],
+    ),
   ]
-  if (permission !== null) return { ...entered, access: accessAtEndpoint(access, baseId, types, permission) }
-  // Who reads a part of the base does not learn which endpoints the rest of it has. Who is at one has left its grant behind.
-  const reads = (type: string) => access.allows('read', baseId, type)
-  if (!access.whole?.atEndpoint(baseId, id) && !['*', ...types].some(reads))
-    throw await absent(scope, baseId, id)
-  return entered
+  return { ...entered, access: accessAtEndpoint(scope.access, baseId, types, permission) }
 }
 
 /** @throws NOT_FOUND if the endpoint is absent or, unless `evenOff`, disabled */
@@ -41,11 +39,9 @@ export async function requireEndpoint(
 ): Promise<CompiledEndpoint> {
   const endpoint = (await endpointsOf(scope, baseId)).get(id)
   if (endpoint && (endpoint.enabled || evenOff)) return endpoint
-  throw await absent(scope, baseId, id)
+  await requireBase(scope, baseId)
+  throw notFound(ENDPOINT, id)
 }
-
-const absent = async (scope: Scope, baseId: string, id: string): Promise<DomainError> =>
-  requireBase(scope, baseId).then(() => notFound(ENDPOINT, id))
 
 /**
  * Calls `end` when the endpoint that the scope is at is another one than at its start, or off. For streams. Returns how
