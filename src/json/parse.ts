@@ -205,7 +205,8 @@ function isSound(value: unknown, depth: number): boolean {
   )
 }
 
-const isSoundText = (text: string) => text.isWellFormed() && !text.includes('\u0000')
+/** Whether the database can keep the text. */
+export const isSoundText = (text: string): boolean => text.isWellFormed() && !text.includes('\u0000')
 
 function decode(bytes: Buffer, at: string): string {
   if (isUtf8(bytes)) return bytes.toString()

@@ -20,14 +20,6 @@ const TYPES = ['at+jwt', 'application/at+jwt', 'jwt']
 /** End of the year 9999. Later times are invalid. */
 const LAST_SECOND = 253_402_300_799
 
-/** Whether a `sub` names somebody (OpenID Connect Core 1.0, section 2), and can be kept. */
-export const isSubject = (sub: unknown): sub is string =>
-  typeof sub === 'string' &&
-  sub !== '' &&
-  sub.length <= LIMITS.subjectChars &&
-  sub.isWellFormed() &&
-  !sub.includes('\0')
-
 /** The trusted OAuth issuer. */
 export function openIssuer({ issuer, audience }: OAuth) {
   const keys = keyRing(() => discoverKeys(issuer))

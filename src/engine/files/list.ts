@@ -1,6 +1,7 @@
 /** Lists files by path: all below a prefix, or the files and folders of some levels. */
 import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { isSoundText } from '../../json/parse.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
@@ -114,8 +115,7 @@ const PREFIX_BYTES = LIMITS.filePathBytes + 65
 /** @throws VALIDATION_ERROR */
 export function readPrefix(text: string, at = '/prefix'): string {
   const prefix = text.normalize('NFC')
-  const isSound = prefix.isWellFormed() && !prefix.includes('\0')
-  if (isSound && Buffer.byteLength(prefix) <= PREFIX_BYTES) return prefix
+  if (isSoundText(prefix) && Buffer.byteLength(prefix) <= PREFIX_BYTES) return prefix
   const message = `A prefix must be well-formed Unicode of at most ${PREFIX_BYTES} bytes.`
   throw invalid({ path: at, code: 'invalid_path', message })
 }

@@ -6,9 +6,14 @@ import { z } from 'zod'
 import type { Oidc } from '../../config/read-config.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { ALGORITHMS, isSubject } from '../issuer.ts'
+import { isSoundText } from '../../json/parse.ts'
+import { ALGORITHMS } from '../issuer.ts'
 import { fetchJson, keyRing, objectOf, verify } from '../keys.ts'
 import type { Claims } from './mapping.ts'
+
+/** Whether a `sub` names somebody (OpenID Connect Core 1.0, section 2), and can be kept. */
+const isSubject = (sub: unknown): sub is string =>
+  typeof sub === 'string' && sub !== '' && sub.length <= LIMITS.subjectChars && isSoundText(sub)
 
 /** What a browser carries from the start to the answer. */
 export type Started = { state: string; nonce: string; verifier: string }

@@ -95,11 +95,7 @@ async function* resumed<T extends string | Buffer>(
   first: IteratorResult<T>,
   rest: AsyncGenerator<T>,
 ): AsyncGenerator<T> {
-  try {
-    for (let next = first; !next.done; next = await rest.next()) if (next.value.length > 0) yield next.value
-  } finally {
-    await rest.return(undefined)
-  }
+  for (let next = first; !next.done; next = await rest.next()) if (next.value.length > 0) yield next.value
 }
 
 async function* textsOf(chunks: AsyncIterator<Rows>, type: RowType): AsyncGenerator<string> {
