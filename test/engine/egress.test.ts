@@ -1,5 +1,6 @@
 /** The way out: which addresses a request reaches, and what is kept of an answer. Real sockets, names by a stub. */
 import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTcpServer } from 'node:net'
@@ -364,6 +365,16 @@ async function openDns(say: (type: number, n: number) => Said) {
     const said = say(type, n)
     return said === 'nothing' ? undefined : answerOf(question, said)
   }
+  const tcp = createTcpServer((connection) => {
+    connection.on('error', () => {})
+    connection.on('data', (sent) => {
+      const whole = answer(sent.subarray(2)) ?? Buffer.alloc(0)
+      connection.write(Buffer.concat([Buffer.from([whole.length >> 8, whole.length & 255]), whole]))
+    })
+  })
+  tcp.listen(0, '127.0.0.1')
+  await once(tcp, 'listening')
+  const { port: at } = tcp.address() as AddressInfo
   const socket = createSocket('udp4')
   socket.on('message', (question, from) => {
     const whole = answer(question)
@@ -372,16 +383,9 @@ async function openDns(say: (type: number, n: number) => Said) {
     if (sent !== whole) sent.writeUInt16BE(0x8380, 2)
     socket.send(sent, from.port, from.address)
   })
-  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
-  const { port: at } = socket.address()
-  const tcp = createTcpServer((connection) => {
-    connection.on('error', () => {})
-    connection.on('data', (sent) => {
-      const whole = answer(sent.subarray(2)) ?? Buffer.alloc(0)
-      connection.write(Buffer.concat([Buffer.from([whole.length >> 8, whole.length & 255]), whole]))
-    })
-  })
-  await new Promise<void>((resolve) => tcp.listen(at, '127.0.0.1', resolve))
+  // The port is free for TCP, which connections of this machine hold; nothing else here holds one for UDP.
+  socket.bind(at, '127.0.0.1')
+  await once(socket, 'listening')
   const close = async () => {
     socket.close()
     tcp.close()
