@@ -89,6 +89,17 @@ test('a relationship type that changes its ends or cardinality names the fields 
   ])
 })
 
+test('a new relationship type breaks nothing but the fields whose names it takes', async () => {
+  const { call } = world
+  const ofFirms = { source_record_types: ['customer'], target_record_types: ['firm'] }
+  expect(breaksIn(await call('PUT', '/v1/crm/relationship-types/employer', ofFirms))).toEqual([])
+  expect(breaksIn(await call('PUT', '/v1/crm/relationship-types/customer_of', ofFirms))).toEqual([
+    `${START}Customer.customer_of changed type from TicketConnection! to FirmConnection!.`,
+  ])
+  for (const id of ['customer_of', 'employer'])
+    succeed(await call('DELETE', `/v1/crm/relationship-types/${id}`))
+})
+
 test('a property that takes the name of a relationship renames its field', async () => {
   expect(await put('ticket', { ...TICKET, customer: { type: 'string' } })).toEqual([
     `${START}Ticket.customer changed type from CustomerConnection! to String.`,

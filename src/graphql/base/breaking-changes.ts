@@ -11,7 +11,7 @@ import type { ClientBreaks, TypeEdit } from '../../engine/core/scope.ts'
 import type { Scope } from '../../engine/engine.ts'
 import { isAmong } from '../../engine/schema/compiled-types/compiled-relationship-type.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
-import { type LinkRule, partialBaseView, type TypeView } from './base-view.ts'
+import { type LinkRule, type LinkView, partialBaseView, type TypeView } from './base-view.ts'
 import { namedTypeSets, typeSetOf } from './type-set.ts'
 
 /** Record types that are compared, and breaks that the warning names. */
@@ -40,9 +40,9 @@ export const breakingChanges: ClientBreaks = async (scope, baseId, edits) => {
     if (turnIsOver()) await nextTurn()
     const edit = types.find(({ id }) => id === type.id)
     const at = (schema: unknown): NamedType => (edit ? { ...type, schemaText: JSON.stringify(schema) } : type)
-    const was = typesOf(scope, baseId, at(edit?.before?.jsonSchema), far, links.before)
-    const is = typesOf(scope, baseId, at(edit?.next?.jsonSchema), far, links.after)
-    found.push(...breaksBetween(was, is))
+    const was = viewOf(scope, baseId, at(edit?.before?.jsonSchema), far, links.before)
+    const is = viewOf(scope, baseId, at(edit?.next?.jsonSchema), far, links.after)
+    if (edit || !keepsLinks(was, is)) found.push(...breaksBetween(typesOf(was), typesOf(is)))
   }
   return found.length > 0 ? [warning(baseId, found)] : []
 }
@@ -112,15 +112,26 @@ async function farTypes(
   return new Map(found.map((type) => [type.id, type]))
 }
 
-/** The GraphQL types of one record type; those of others are there by name. */
-function typesOf(
+/** One record type as the token sees it; those of others are there by name. */
+const viewOf = (
   scope: Scope,
   baseId: string,
   type: NamedType,
   far: ReadonlyMap<string, NamedType>,
   links: Links,
-): PartialSchema {
-  const seen = partialBaseView(scope, baseId, new Map([...far, [type.id, type]]), links).types.get(type.id)
+): TypeView | undefined =>
+  partialBaseView(scope, baseId, new Map([...far, [type.id, type]]), links).types.get(type.id)
+
+/** Whether each link has the field that it had. Links that are new break nothing, and making the types takes long. */
+function keepsLinks(was: TypeView | undefined, is: TypeView | undefined): boolean {
+  const flat = (link: LinkView | undefined) => link && { ...link, far: link.far?.name }
+  return [...(was?.links ?? [])].every(([field, link]) =>
+    isDeepStrictEqual(flat(link), flat(is?.links.get(field))),
+  )
+}
+
+/** The GraphQL types of a record type. */
+function typesOf(seen: TypeView | undefined): PartialSchema {
   if (!seen) return new PartialSchema(new Map())
   const families = namedTypeSets((other, none) => typeSetOf(nameOnly(other), none))
   return new PartialSchema(typeSetOf(seen, families).all())
