@@ -1,5 +1,7 @@
 // @module-tag full
 /** An import amid others: it holds nobody up, a sweep takes none of its contents, and a crash leaves nothing of it. */
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MARK_IMPORT, openWatermark } from '../../../src/engine/log/watermark.ts'
@@ -116,4 +118,20 @@ test('a sweep removes no content while a base is imported', async () => {
   })
   await sweep()
   expect(await isThere()).toBe(false)
+})
+
+test('imports of one file at the same time leave it to each other', async () => {
+  const { exported, imported } = exportsOf(world)
+  const pad = 'x'.repeat(LIMITS.keptContentBytes)
+  succeed(await world.call('PUT', '/v1/crm/records/deal/large', { data: { pad } }), 201)
+  const file = await exported('crm')
+  const ids = times(9, (n) => (n % 3 === 0 ? 'crm' : `same-${n}`))
+  const answers = await Promise.all(ids.map((id) => imported(id, file)))
+  expect(answers.map(({ status }) => status)).toEqual(ids.map((id) => (id === 'crm' ? 409 : 201)))
+  expect(answers.map(({ body }) => body.counts?.records ?? 0)).toEqual(
+    ids.map((id) => (id === 'crm' ? 0 : 2)),
+  )
+  // None of them is there to keep it.
+  const left = await readdir(`${world.dataDir}/blobs`, { recursive: true })
+  expect(left.filter((name) => name.includes(createHash('sha256').update(file).digest('hex')))).toEqual([])
 })

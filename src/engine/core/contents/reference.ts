@@ -52,5 +52,8 @@ export async function referenceContent({ db, blobs }: Scope, content: StoredBlob
   await db.query(LOCK_SHARED, [sha256])
   if (isRow(content) && (await db.query(HAS, [sha256])).length > 0) return
   if (await blobs.has(sha256)) return
-  throw busy('The content was removed before anything referred to it.', 'Send it again.')
+  throw removedMeanwhile()
 }
+
+export const removedMeanwhile = () =>
+  busy('The content was removed before anything referred to it.', 'Send it again.')

@@ -1,5 +1,4 @@
 /** Makes a base of an export, in one transaction: nobody sees the base before it is whole, and a crash leaves nothing. */
-import { Readable } from 'node:stream'
 import { ID_RULES, isProductionBaseId } from '../../../contract/ids.ts'
 import { DomainError, invalid } from '../../../foundation/errors.ts'
 import { type Base, LOCK_BASE_ID, putBase } from '../../configuration/bases/index.ts'
@@ -7,7 +6,7 @@ import { receivedContent } from '../../core/contents/receive.ts'
 import type { Scope } from '../../core/scope.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import { removeUnused } from '../../files/index.ts'
+import { openOwnContent, usingOwnContent } from '../../files/index.ts'
 import { requirePermission } from '../../storage/access/access.ts'
 import type { StoredBlob } from '../../storage/blobs/blob-store.ts'
 import { applyEdits, type NewSecret, prepareEdits } from '../apply-edits.ts'
@@ -25,12 +24,9 @@ export type ImportedBase = {
 
 type Importing = { readonly file: StoredBlob; readonly checked: CheckedFile }
 
-const sourceOf = async ({ blobs }: Pick<Scope, 'blobs'>, { sha256, bytes }: StoredBlob): Promise<Readable> =>
-  bytes ? Readable.from([bytes]) : blobs.open(sha256)
-
 /**
  * Checks the file that the request has stored, before the write begins, and removes it after.
- * @throws FORBIDDEN; CONFLICT; VALIDATION_ERROR with the first fault of the file
+ * @throws FORBIDDEN; CONFLICT; VALIDATION_ERROR with the first fault of the file; RATE_LIMITED if it was just removed
  */
 export async function withCheckedFile<T>(
   scope: Scope,
@@ -40,13 +36,11 @@ export async function withCheckedFile<T>(
   requirePermission(scope.access, 'admin', id, '*')
   if (!isProductionBaseId(id)) throw invalidId(id)
   const file = receivedContent(scope, contentSha256, '/content_sha256')
-  try {
-    const source = await sourceOf(scope, file)
+  return usingOwnContent(scope, file, async () => {
+    const source = await openOwnContent(scope, file)
     const checked = await checkFile(source).finally(() => source.destroy())
-    return await work({ ...scope, importing: { file, checked } satisfies Importing })
-  } finally {
-    if (!file.bytes) await removeUnused(scope.db, scope.blobs, [contentSha256])
-  }
+    return work({ ...scope, importing: { file, checked } satisfies Importing })
+  })
 }
 
 /**
@@ -60,7 +54,7 @@ export async function importBase(scope: WriteScope, id: string): Promise<Importe
     const { counts } = checked
     const triggers = disabledTriggers(checked)
     if (scope.isRehearsal) return { ...configured, counts, disabledTriggers: triggers }
-    const source = await sourceOf(scope, file)
+    const source = await openOwnContent(scope, file)
     await writeLines(within, id, checked, source).finally(() => source.destroy())
     const base = await completeImport(within, id, checked)
     return { ...configured, base, counts, disabledTriggers: triggers }
