@@ -5,6 +5,7 @@ import { distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import { LOOPBACK, type PrivateHosts, readPrivateHosts } from '../foundation/egress/allowed-addresses.ts'
 import { LIMITS } from '../foundation/limits.ts'
+import { memoryOfMachine } from '../foundation/machine-memory.ts'
 
 const whole = (min: number, max: number, standard: number) =>
   z
@@ -13,6 +14,10 @@ const whole = (min: number, max: number, standard: number) =>
     .transform(Number)
     .pipe(z.int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
     .default(standard)
+
+/** Two answers of the largest size always fit. */
+export const unsentOn = (machine: number): number =>
+  Math.max(2 * LIMITS.pageBytes, Math.min(LIMITS.unsentBytes, Math.floor(machine / 8)))
 
 const url = (protocols: RegExp, what: string) => z.url({ protocol: protocols, error: `is ${what}` })
 
@@ -189,7 +194,7 @@ const Settings = z.object({
   PLINTH_MAX_BODY_BYTES: whole(1024, 1024 ** 3, LIMITS.bodyBytes),
   PLINTH_MAX_RECORD_BYTES: whole(1024, 64 * 1024 ** 2, LIMITS.recordBytes),
   PLINTH_MAX_PAGE_BYTES: whole(1024, 256 * 1024 ** 2, LIMITS.pageBytes),
-  PLINTH_MAX_UNSENT_BYTES: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentBytes),
+  PLINTH_MAX_UNSENT_BYTES: whole(1024 ** 2, 64 * 1024 ** 3, unsentOn(memoryOfMachine())),
   PLINTH_MAX_UNSENT_BYTES_PER_TOKEN: whole(1024 ** 2, 64 * 1024 ** 3, LIMITS.unsentOfToken),
   PLINTH_GRAPHQL_MAX_COST: whole(1, 1_000_000, LIMITS.graphqlCost),
   PLINTH_SQL_ENABLED: z.enum(['true', 'false'], 'must be true or false').default('true'),

@@ -40,12 +40,21 @@ export class Unsent {
     this.#add(this.#open(raw, tokenId), bytes)
   }
 
-  /** Counts the serialized response, replacing the bytes read for it. */
-  sends(tokenId: string, { raw }: FastifyReply, bytes: number): void {
+  /**
+   * Counts the serialized response, unless nobody waits for it, and replaces the bytes read for it. One always fits.
+   * @throws RATE_LIMITED above a limit, for a response that `canRefuse`
+   */
+  sends(tokenId: string, { raw }: FastifyReply, bytes: number, canRefuse: boolean): void {
     const known = this.#unsent.get(raw)
-    if (!known && bytes < LIMITS.countedAnswerBytes) return
-    const unsent = known ?? this.#open(raw, tokenId)
-    this.#add(unsent, bytes - unsent.bytes)
+    if (raw.closed || (!known && bytes < LIMITS.countedAnswerBytes)) return
+    const more = bytes - (known?.bytes ?? 0)
+    const own = this.#ofToken.get(tokenId) ?? 0
+    const { ofToken, inAll } = this.#most
+    if (canRefuse && more > 0) {
+      if (own > (known?.bytes ?? 0) && own + more > ofToken) throw unread()
+      if (this.#inAll > (known?.bytes ?? 0) && this.#inAll + more > inAll) throw full()
+    }
+    this.#add(known ?? this.#open(raw, tokenId), more)
   }
 
   #open(raw: ServerResponse, tokenId: string): UnsentResponse {
@@ -69,13 +78,19 @@ export class Unsent {
   }
 }
 
-/** Counts every response to a token when it is sent. */
+/** Counts every response to a token when it is sent. In place of one that has no room, a read is refused. */
 export function countAnswers(app: FastifyInstance, unsent: Unsent): void {
   app.addHook('onSend', (request: FastifyRequest, reply, payload, done) => {
     const bytes = sizeOf(payload)
-    if (bytes !== undefined && request.caller)
-      unsent.sends(request.caller.scope.actor.tokenId ?? '', reply, bytes)
-    done()
+    if (bytes === undefined || !request.caller) return done()
+    const { actor, writes } = request.caller.scope
+    try {
+      unsent.sends(actor.tokenId ?? '', reply, bytes, !writes.any)
+      done()
+    } catch (thrown) {
+      reply.removeHeader('etag')
+      done(thrown as DomainError)
+    }
   })
 }
 

@@ -2,6 +2,7 @@
 /** Unsent answers are bounded: a client that stops reading is disconnected, and pending bytes are counted. */
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unsentOn } from '../../../src/config/read-config.ts'
 import { expectFailure, sleep, succeed, times } from '../../support/answers.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -77,6 +78,23 @@ describe('When unsent answers of the process exceed its limit', () => {
     socket.destroy()
     await expect.poll(async () => (await world.call('GET', path)).status, PATIENT).toBe(200)
   })
+
+  test('answers that no page bounds are 429 too, and what was written is answered', async () => {
+    const type = /records\/(\w+)/.exec(path)?.[1]
+    const select = { query: `SELECT id, data FROM "${type}" LIMIT 8` }
+    const rewrite = `UPDATE "${type}" SET data = jsonb_set(data, '{n}', '1') WHERE id < 'r2' RETURNING id, data`
+    const [alone] = succeed(await world.call('POST', '/v1/crm/sql', select)).data
+    expect(Buffer.byteLength(JSON.stringify(alone))).toBeGreaterThan(MIB - 100)
+    const reader = await world.newToken([{ permission: 'read' }])
+    const { socket } = await askAndStop(world.url, reader.token, path)
+    const refused = await world.call('POST', '/v1/crm/sql', select)
+    expect(expectFailure(refused, 'RATE_LIMITED').details[0].code).toBe('unsent_answers')
+    const written = await world.call('POST', '/v1/crm/sql/execute', { statements: rewrite })
+    expect(succeed(written).meta.count).toBeGreaterThan(8)
+    expect(written.text.length).toBeGreaterThan(4 * MIB)
+    socket.destroy()
+    await expect.poll(async () => (await world.call('POST', '/v1/crm/sql', select)).status, PATIENT).toBe(200)
+  })
 })
 
 describe('A client that stops reading its answer', () => {
@@ -114,4 +132,8 @@ describe('A client that stops reading its answer', () => {
     expect(slow.socket.destroyed).toBe(false)
     slow.socket.destroy()
   })
+})
+
+test('small machines keep fewer unsent bytes, and always two answers', () => {
+  expect([24 * 1024, 1024, 128].map((machine) => unsentOn(machine * MIB) / MIB)).toEqual([256, 128, 32])
 })
