@@ -223,6 +223,11 @@ describe('related records in a small graph', () => {
     expect(sorted(numbers((await ask({ depth: 5, rel_type: 'road' })).data))).toEqual([1, 2, 3, 4])
   })
 
+  test('an offset behind the last record is an empty page', async () => {
+    const { data } = await ask({ offset: 2 ** 31 - 1 })
+    expect(data).toEqual([])
+  })
+
   test('a result has its link and its record as GET by id shows them', async () => {
     const { data } = await ask({ record_type: 'town' })
     const [only] = data

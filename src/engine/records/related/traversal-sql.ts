@@ -128,7 +128,7 @@ function goesOn(query: WalkQuery, parameters: Parameters): string {
   const inBounds = `w.met <= ${walkedLinks} AND cardinality(w.seen) <= ${walkedRecords + 1}`
   const showsAll = query.filter === null && query.relatedType === null
   if (!showsAll || query.sort !== null || query.includeTotal) return inBounds
-  return `${inBounds} AND cardinality(w.seen) <= ${parameters.add(query.offset + query.limit + 1)}::int`
+  return `${inBounds} AND cardinality(w.seen) <= ${parameters.add(query.offset + query.limit + 1)}::bigint`
 }
 
 /** SQL for the records of the page plus one, numbered by `n`, and for the total on request. */
