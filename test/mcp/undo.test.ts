@@ -423,6 +423,16 @@ describe('an answer of changes that is cut', () => {
     expect(versions(next.body.data)[0]).toBe(body.data.at(-1).version - 1)
   })
 
+  test('keeps to small budgets, with fewer requests', async () => {
+    for (const max_tokens of [200, 300, 600]) {
+      const { body, text } = await call('changes', { ...about, max_tokens })
+      expect(tokensOf(text)).toBeLessThanOrEqual(max_tokens)
+      expect(body.matches).toMatchObject({ count: 13, requests: 13 })
+      expect(body.matches.latest_requests).toHaveLength(max_tokens / 100 - 1)
+      expect(body.meta.next_before).toEqual(expect.any(Number))
+    }
+  })
+
   test('keeps the order and the start that the call names, and goes on without a gap', async () => {
     const seen: number[] = []
     let start = 0
@@ -449,6 +459,9 @@ describe('an answer of changes that is cut', () => {
     ])
     expect(versions(body.data).slice(0, 2)).toEqual([13, 12])
     expect(tokensOf(text)).toBeLessThan(1600)
+    const small = await call('sql_query', { query, params: { id: 'long' }, max_tokens: 200 })
+    expect(tokensOf(small.text)).toBeLessThanOrEqual(200)
+    expect(small.body.matches.latest).toHaveLength(3)
     const ordered = await call('sql_query', {
       query: "SELECT version, data FROM changes WHERE id = 'long' ORDER BY seq",
     })

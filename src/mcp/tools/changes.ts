@@ -157,7 +157,7 @@ export const changeTools = [
       context,
     ) => {
       const limit = most ?? PAGE
-      const { max_tokens: _, trace: traced, calls, ...filter } = args
+      const { max_tokens: tokens = LIMITS.digestTokens, trace: traced, calls, ...filter } = args
       const { actor, since, until, ...ofChanges } = filter
       if (calls === 'usage') {
         refuseOthers(
@@ -216,7 +216,7 @@ export const changeTools = [
           { ...asked, limit: LIMITS.cutGroupsCounted, isGrouped: true },
           context,
         )
-        return digestOf(page.changes ?? changes, changeGroups, isOrdered && filter.order !== 'desc')
+        return digestOf(page.changes ?? changes, changeGroups, isOrdered && filter.order !== 'desc', tokens)
       }
       // Without order and after, the newest are of more use than the oldest.
       if (changes.hasMore && !isOrdered) return ifCut()
@@ -316,14 +316,14 @@ type Page = NonNullable<Awaited<ReturnType<typeof list>>['changes']>
 type Groups = NonNullable<Awaited<ReturnType<typeof list>>['changeGroups']>
 
 /** A cut answer: how many changes match and by whom, then some of them, shortened. */
-function digestOf(page: Page, groups: Groups | undefined, isAscending: boolean): ReadResult {
+function digestOf(page: Page, groups: Groups | undefined, isAscending: boolean, tokens: number): ReadResult {
   const { data, meta } = changesBody(page, undefined)
   const hint = isAscending
     ? 'Oldest first; matches says who made all of them. Continue with after = meta.next_after.'
     : 'Newest first; matches says who made all of them. Continue with order=desc and before = meta.next_before, or begin with order=asc.'
   return new ReadResult(
     {
-      matches: matchesOf(groups?.data ?? [], groups?.hasMore ?? false),
+      matches: matchesOf(groups?.data ?? [], groups?.hasMore ?? false, namedIn(tokens)),
       data: data.map(bare),
       meta: { ...meta, hint },
     },
@@ -332,11 +332,15 @@ function digestOf(page: Page, groups: Groups | undefined, isAscending: boolean):
 }
 const ROW_BYTES = 500
 
-function matchesOf(groups: Groups['data'], hasMore: boolean) {
+/** How many actors, tools and requests have room: a request takes some 50 tokens, and all else 100. */
+const namedIn = (tokens: number): number =>
+  Math.min(LIMITS.cutGroupsNamed, Math.max(1, Math.floor(tokens / 100) - 1))
+
+function matchesOf(groups: Groups['data'], hasMore: boolean, named: number) {
   const counts = (nameOf: (group: Groups['data'][number]) => string) => {
     const all = new Map<string, number>()
     for (const group of groups) all.set(nameOf(group), (all.get(nameOf(group)) ?? 0) + group.count)
-    return Object.fromEntries([...all].sort(([, a], [, b]) => b - a).slice(0, LIMITS.cutGroupsNamed))
+    return Object.fromEntries([...all].sort(([, a], [, b]) => b - a).slice(0, named))
   }
   return {
     // Of the newest requests only, if there are more than were counted.
@@ -344,7 +348,7 @@ function matchesOf(groups: Groups['data'], hasMore: boolean) {
     by_actor: counts(({ actor }) => actor.name),
     by_tool: counts(({ call, actor }) => call?.tool ?? actor.via),
     requests: groups.length,
-    latest_requests: groups.slice(0, LIMITS.cutGroupsNamed).map(lineOf),
+    latest_requests: groups.slice(0, named).map(lineOf),
   }
 }
 

@@ -36,7 +36,13 @@ type Columns = readonly { readonly name: string; readonly type: string }[]
 type Asked = { base: string; query: string; params?: unknown; limit: number }
 
 /** A cut answer about changes: how many rows match and by whom, then the newest, unless the query orders them, shortened. */
-async function digestOf(asked: Asked, columns: Columns, body: object, context: Context): Promise<ReadResult> {
+async function digestOf(
+  asked: Asked,
+  columns: Columns,
+  body: object,
+  context: Context,
+  tokens: number,
+): Promise<ReadResult> {
   const within = asked.query.trim().replace(/;$/, '')
   const over = async (select: string, rest: string, limit: number) => {
     const query = `SELECT ${select} FROM (\n${within}\n) AS matched ${rest}`
@@ -50,7 +56,8 @@ async function digestOf(asked: Asked, columns: Columns, body: object, context: C
   const { data } = await over(
     [...by, 'count(*) AS count', 'sum(count(*)) OVER () AS whole'].join(', '),
     by.length === 0 ? '' : `GROUP BY ${by.map((_, at) => at + 1).join(', ')} ORDER BY ${order} DESC`,
-    LIMITS.sqlToolGroups,
+    // A group takes some 30 tokens.
+    Math.min(LIMITS.sqlToolGroups, Math.floor(tokens / 50) - 1),
   )
   const groups = valuesOf(data) as Row[]
   const isTurned = newest !== undefined && !/\border\s+by\b/i.test(asked.query)
@@ -82,7 +89,7 @@ export const sqlTools = [
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id, query, params, limit }, context) => {
+    run: async ({ base_id, query, params, limit, max_tokens: tokens = LIMITS.digestTokens }, context) => {
       // `params` may be stringified JSON in either form, array or object.
       const given = typeof params === 'string' ? parseJson(params, '/params') : params
       const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
@@ -91,7 +98,7 @@ export const sqlTools = [
       const plain = new ReadResult(body, { onward: OF_ROWS })
       if (!/\bchanges\b/i.test(query)) return plain
       // A query that cannot be a subquery is cut as any other.
-      const ifCut = () => digestOf(asked, sql.meta.columns, body, context).catch(() => plain)
+      const ifCut = () => digestOf(asked, sql.meta.columns, body, context, tokens).catch(() => plain)
       return new ReadResult(body, { ifCut })
     },
   }),
