@@ -141,6 +141,15 @@ export function invalid(...details: [Detail, ...Detail[]]): DomainError {
   return new DomainError('VALIDATION_ERROR', details[0].message, { details })
 }
 
+/** Creates an error with one detail, which repeats the message if it has none of its own. */
+export function oneFault(
+  code: FailureCode,
+  message: string,
+  { path, code: fault, ...more }: Omit<Detail, 'message'> & { message?: string },
+): DomainError {
+  return new DomainError(code, message, { details: [{ path, code: fault, message, ...more }] })
+}
+
 /** Creates an INTERNAL_ERROR (500) for the failure of a system that a request of this server went to. */
 export const upstreamFailure = (message: string, details: readonly Detail[]): DomainError =>
   new DomainError('INTERNAL_ERROR', message, { details, isUpstream: true })

@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql'
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
-import { DomainError, toDomainError } from '../foundation/errors.ts'
+import { type DomainError, invalid, toDomainError } from '../foundation/errors.ts'
 import type { Context } from './context.ts'
 import type { TadaDocumentNode } from './document.ts'
 import { schema } from './schema.ts'
@@ -38,6 +38,18 @@ export function compile<Result, Variables>(
     return data as Result
   }
 }
+
+type Run<Document> =
+  Document extends TadaDocumentNode<infer Result, infer Variables> ? Operation<Result, Variables> : never
+
+/** Compiles a static operation from its text, and the fragments that it uses. */
+export const operation = <
+  const Text extends string,
+  const Fragments extends NonNullable<Parameters<typeof graphql>[1]>,
+>(
+  text: Text,
+  fragments?: Fragments,
+) => compile(graphql(text, fragments)) as Run<ReturnType<typeof graphql<Text, Fragments>>>
 
 /**
  * A compiled subscription.
@@ -89,9 +101,7 @@ export function unwrap(error: GraphQLError): DomainError {
   // Errors about variables are nested, and each level adds to the message.
   const inner = originalError instanceof GraphQLError ? originalError.originalError : originalError
   if (inner) return toDomainError(inner)
-  return new DomainError('VALIDATION_ERROR', error.message, {
-    details: [{ path: '', code: 'graphql', message: error.message }],
-  })
+  return invalid({ path: '', code: 'graphql', message: error.message })
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Authentication of a request: its token becomes a caller with rights. */
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError } from '../foundation/errors.ts'
+import { DomainError, oneFault } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import {
   type Context,
@@ -127,15 +127,11 @@ export function closedSignal(reply: FastifyReply): AbortSignal {
 }
 
 const unauthorized = () =>
-  new DomainError('UNAUTHORIZED', 'The token is missing or not valid.', {
-    details: [
-      {
-        path: 'header/Authorization',
-        code: 'invalid_token',
-        message:
-          'Send "Authorization: Bearer <token>" with a token that exists and has not expired. POST /v1/tokens and "plinth token create" make one.',
-      },
-    ],
+  oneFault('UNAUTHORIZED', 'The token is missing or not valid.', {
+    path: 'header/Authorization',
+    code: 'invalid_token',
+    message:
+      'Send "Authorization: Bearer <token>" with a token that exists and has not expired. POST /v1/tokens and "plinth token create" make one.',
   })
 
 declare module 'fastify' {

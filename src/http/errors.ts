@@ -7,6 +7,7 @@ import {
   errorBody,
   FAILURES,
   invalid,
+  oneFault,
   toDomainError,
 } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
@@ -71,10 +72,11 @@ export function notFound(
   // HEAD returns the headers of GET, including Content-Length.
   const verb = method === 'HEAD' ? 'GET' : method
   const { message = '', ...advice } = advise?.(verb, path) ?? {}
-  return new DomainError('NOT_FOUND', `No route matches ${verb} ${path.slice(0, LIMITS.routeShownChars)}.`, {
-    details: [
-      { path: '', code: 'unknown_route', message: message === '' ? ALL : `${message} ${ALL}`, ...advice },
-    ],
+  return oneFault('NOT_FOUND', `No route matches ${verb} ${path.slice(0, LIMITS.routeShownChars)}.`, {
+    path: '',
+    code: 'unknown_route',
+    message: message === '' ? ALL : `${message} ${ALL}`,
+    ...advice,
   })
 }
 const ALL = 'GET / lists the surfaces of this server, GET /openapi.json all routes of REST.'

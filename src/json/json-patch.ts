@@ -1,6 +1,6 @@
 /** JSON Patch (RFC 6902) of a document whose members are known. */
 import { applyPatch, type Operation as PatchOperation, Pointer } from 'rfc6902'
-import { DomainError, invalid } from '../foundation/errors.ts'
+import { invalid, oneFault } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { checkJson } from './parse.ts'
@@ -157,12 +157,8 @@ function missingPath(index: number, { path, ...operation }: PatchOperation, erro
 }
 
 const testFailed = (index: number) =>
-  new DomainError('CONFLICT', `The test of operation ${index} failed. Nothing was changed.`, {
-    details: [
-      {
-        path: `/${index}/value`,
-        code: 'test_failed',
-        message: 'The value differs. Read the current state again.',
-      },
-    ],
+  oneFault('CONFLICT', `The test of operation ${index} failed. Nothing was changed.`, {
+    path: `/${index}/value`,
+    code: 'test_failed',
+    message: 'The value differs. Read the current state again.',
   })

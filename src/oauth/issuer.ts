@@ -4,7 +4,7 @@ import type { OAuth } from '../config/read-config.ts'
 import { TokenBody } from '../contract/shapes.ts'
 import { check } from '../contract/validate.ts'
 import type { Principal } from '../engine/engine.ts'
-import { DomainError } from '../foundation/errors.ts'
+import { DomainError, oneFault } from '../foundation/errors.ts'
 import { nameIn } from '../foundation/invisible-characters.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { parseJson, pointer } from '../json/parse.ts'
@@ -83,14 +83,10 @@ function reasonOf(error: errors.JOSEError, audience: string): string {
 }
 
 const unauthorized = (message: string) =>
-  new DomainError('UNAUTHORIZED', message, {
-    details: [
-      {
-        path: 'header/Authorization',
-        code: 'invalid_token',
-        message: 'Ask the issuer for a new access token for this server.',
-      },
-    ],
+  oneFault('UNAUTHORIZED', message, {
+    path: 'header/Authorization',
+    code: 'invalid_token',
+    message: 'Ask the issuer for a new access token for this server.',
   })
 
 /** The JWT claim with the grants. */

@@ -1,6 +1,6 @@
 /** Where deliveries to inbound webhooks arrive, outside /v1: a signature takes the place of a token. */
 import type { FastifyInstance } from 'fastify'
-import { DomainError } from '../foundation/errors.ts'
+import { oneFault } from '../foundation/errors.ts'
 import { INGEST_ROUTE, type OpenDelivery, ORG } from '../graphql/delivery.ts'
 import { graphql } from '../graphql/document.ts'
 import { compile } from '../graphql/execute.ts'
@@ -57,13 +57,9 @@ export function ingestion(openDelivery: OpenDelivery, limiter: RateLimiter, body
 }
 
 const refused = () =>
-  new DomainError('UNAUTHORIZED', 'The delivery is not signed for an inbound webhook of this server.', {
-    details: [
-      {
-        path: '',
-        code: 'invalid_signature',
-        message:
-          'Check the ingest_url, the secret, the signature scheme and the clock of the sender, and that the inbound webhook is enabled.',
-      },
-    ],
+  oneFault('UNAUTHORIZED', 'The delivery is not signed for an inbound webhook of this server.', {
+    path: '',
+    code: 'invalid_signature',
+    message:
+      'Check the ingest_url, the secret, the signature scheme and the clock of the sender, and that the inbound webhook is enabled.',
   })

@@ -1,7 +1,7 @@
 /** Checks that a base exists. */
 import { nearest } from '../../contract/suggest.ts'
 import { advised } from '../../foundation/advised-requests.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { requireBaseAccess } from '../storage/access/access.ts'
 import { type Db, statement } from '../storage/database/client.ts'
@@ -52,17 +52,9 @@ export async function missingBase(scope: Pick<Scope, 'db' | 'access'>, id: strin
 }
 
 export const baseNotFound = (id: string, hint?: string) =>
-  new DomainError(
-    'NOT_FOUND',
-    `There is no base "${id}".${hint === undefined ? '' : ` Did you mean "${hint}"?`}`,
-    {
-      details: [
-        {
-          path: '/base_id',
-          code: 'base_not_found',
-          message: `${advised('list_bases')} lists the bases this token sees.`,
-          ...(hint !== undefined && { hint }),
-        },
-      ],
-    },
-  )
+  oneFault('NOT_FOUND', `There is no base "${id}".${hint === undefined ? '' : ` Did you mean "${hint}"?`}`, {
+    path: '/base_id',
+    code: 'base_not_found',
+    message: `${advised('list_bases')} lists the bases this token sees.`,
+    ...(hint !== undefined && { hint }),
+  })

@@ -5,7 +5,7 @@ import { digest } from '../../contract/canonical-hash.ts'
 import { toCamel } from '../../contract/field-names.ts'
 import { productionOf } from '../../contract/ids.ts'
 import { advised } from '../../foundation/advised-requests.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { REDACTED } from '../../foundation/redacted.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import type { Definition } from '../configuration/lifecycle/definition.ts'
@@ -140,25 +140,21 @@ const missingIn = ({ resources }: ConfigFile, live: Snapshot): Kept[] =>
 const otherState = (path: '/expected_hash' | '/hash', expected: string, received: string) => {
   const message = 'The configuration of the base has changed since. Pull it again and repeat your change.'
   const hint = path === '/hash' && 'Without "hash", the file is applied to any state of the base.'
-  return new DomainError('CONFLICT', message, {
-    details: [{ path, code: 'hash_mismatch', message, expected, received, ...(hint && { hint }) }],
+  return oneFault('CONFLICT', message, {
+    path,
+    code: 'hash_mismatch',
+    expected,
+    received,
+    ...(hint && { hint }),
   })
 }
 
 const onProduction = (baseId: string) =>
-  new DomainError(
-    'FORBIDDEN',
-    `Base "${baseId}" is a production base. A config file is applied to a preview.`,
-    {
-      details: [
-        {
-          path: '/base_id',
-          code: 'production_base',
-          message: `Create a preview (${advised('create_preview')}) and send the file to it.`,
-        },
-      ],
-    },
-  )
+  oneFault('FORBIDDEN', `Base "${baseId}" is a production base. A config file is applied to a preview.`, {
+    path: '/base_id',
+    code: 'production_base',
+    message: `Create a preview (${advised('create_preview')}) and send the file to it.`,
+  })
 
 // Secrets of a config file that equal the stored ones, so that they are no change.
 

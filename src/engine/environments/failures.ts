@@ -1,7 +1,7 @@
 /** Says which resource a failure of edits is about, and what to send next: the hints of a PUT of one resource do not apply. */
 import { listName } from '../../contract/config-shapes.ts'
 import { advised } from '../../foundation/advised-requests.ts'
-import { type Detail, DomainError, withPaths } from '../../foundation/errors.ts'
+import { type Detail, DomainError, oneFault, withPaths } from '../../foundation/errors.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Kind, nounOf } from '../configuration/lifecycle/kind.ts'
 import type { Edit } from './edits.ts'
@@ -41,9 +41,7 @@ function located(thrown: unknown, { kind, id }: Resource, { data, held }: Advice
   const path = `/${kind.name}/${id}`
   if (thrown instanceof DomainError && thrown.details.some(({ code }) => code === 'confirm_required')) {
     const message = `In production, the ${nounOf(kind)} "${id}" has records or relationships. ${held.message}`
-    return new DomainError('CONFLICT', message, {
-      details: [{ path, code: 'force_required', ...held, message }],
-    })
+    return oneFault('CONFLICT', message, { path, code: 'force_required', ...held, message })
   }
   const hint = ({ code }: Detail) =>
     code === 'records_invalid'

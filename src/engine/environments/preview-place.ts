@@ -1,7 +1,7 @@
 /** The place of a new preview: its id is locked and free, and its production base is there. */
 import { productionOf } from '../../contract/ids.ts'
 import { advised } from '../../foundation/advised-requests.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { LOCK_BASE_ID } from '../configuration/bases/index.ts'
 import { baseNotFound } from '../core/existing-base.ts'
@@ -47,18 +47,12 @@ export const previewOfPreview = (received: string) =>
 
 export function tooMany(baseId: string, most: number): DomainError {
   const message = `Base "${baseId}" has ${most} of these previews, which is the limit. Delete one first: ${advised('delete_preview')}.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/base_id', code: 'too_many_previews', message, expected: most }],
-  })
+  return oneFault('CONFLICT', message, { path: '/base_id', code: 'too_many_previews', expected: most })
 }
 
 export const exists = (id: string) =>
-  new DomainError('CONFLICT', `The preview "${id}" already exists.`, {
-    details: [
-      {
-        path: '/name',
-        code: 'exists',
-        message: `Choose another name, or delete it first: ${advised('delete_preview')}.`,
-      },
-    ],
+  oneFault('CONFLICT', `The preview "${id}" already exists.`, {
+    path: '/name',
+    code: 'exists',
+    message: `Choose another name, or delete it first: ${advised('delete_preview')}.`,
   })

@@ -3,7 +3,7 @@
 import { digestInTurns } from '../../contract/canonical-hash.ts'
 import { PromoteBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { kindNamed } from '../configuration/kinds.ts'
@@ -129,9 +129,7 @@ const hasRevision = () =>
 
 function changedSince(from: string): DomainError {
   const message = `"${from}" has changed since. Read its proposal again, and send the hash of that.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/hash', code: 'hash_mismatch', message }],
-  })
+  return oneFault('CONFLICT', message, { path: '/hash', code: 'hash_mismatch' })
 }
 
 function onBothSides(conflicts: readonly Conflict[]): DomainError {

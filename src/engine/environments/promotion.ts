@@ -1,5 +1,5 @@
 /** Promotions as they are stored and shown. */
-import { type Detail, DomainError } from '../../foundation/errors.ts'
+import { type Detail, oneFault } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { appendChange } from '../core/append-change.ts'
 import { readNewest, sizeOf } from '../core/created-at-page.ts'
@@ -203,6 +203,8 @@ export async function getPromotion(scope: Scope, baseId: string, id: string): Pr
 }
 
 export const promotionNotFound = (path: string, id: string) =>
-  new DomainError('NOT_FOUND', `There is no promotion "${id.slice(0, 64)}".`, {
-    details: [{ path, code: 'promotion_not_found', message: 'List the promotions of the base.' }],
+  oneFault('NOT_FOUND', `There is no promotion "${id.slice(0, 64)}".`, {
+    path,
+    code: 'promotion_not_found',
+    message: 'List the promotions of the base.',
   })

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
 import { snakeFields } from '../../contract/field-names.ts'
 import type { ActorKind } from '../../contract/shapes.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { appendChange } from '../core/append-change.ts'
 import { requestEntry } from '../core/review-request-log.ts'
 import type { Scope } from '../core/scope.ts'
@@ -147,6 +147,8 @@ export const logRequest = (
 ): Promise<void> => appendChange(scope, requestEntry(row, operation))
 
 export const isDecided = () =>
-  new DomainError('CONFLICT', 'This request is decided, or was asked anew meanwhile.', {
-    details: [{ path: '/id', code: 'decided', message: 'Read it again to see its state.' }],
+  oneFault('CONFLICT', 'This request is decided, or was asked anew meanwhile.', {
+    path: '/id',
+    code: 'decided',
+    message: 'Read it again to see its state.',
   })

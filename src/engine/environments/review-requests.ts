@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { digest, digestInTurns } from '../../contract/canonical-hash.ts'
 import { ChangedResource, DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { type Detail, type DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { uuidv7 } from '../../foundation/uuid.ts'
 import { isChangeSet } from '../core/change-set/change-set-scope.ts'
@@ -250,10 +250,10 @@ async function find(scope: Scope, baseId: string, id: string): Promise<Row> {
   const row = await scope.db.orm.reviewRequest.findUnique({ where: { baseId_id: { baseId, id } } })
   if (row) return row
   await requireBase(scope, baseId)
-  throw new DomainError('NOT_FOUND', `There is no review request "${id.slice(0, 64)}".`, {
-    details: [
-      { path: '/id', code: 'review_request_not_found', message: 'List the review requests of the base.' },
-    ],
+  throw oneFault('NOT_FOUND', `There is no review request "${id.slice(0, 64)}".`, {
+    path: '/id',
+    code: 'review_request_not_found',
+    message: 'List the review requests of the base.',
   })
 }
 
@@ -298,14 +298,14 @@ function breakOf({ path, code, message, count }: Detail): Break {
 
 function changedSince(from: string): DomainError {
   const message = `"${from}" was changed since this promotion was asked for. Nothing was decided: who asked has to ask anew.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/id', code: 'changed_since', message }],
-  })
+  return oneFault('CONFLICT', message, { path: '/id', code: 'changed_since' })
 }
 
 const nothingToPromote = (from: string) =>
-  new DomainError('CONFLICT', `"${from}" has no changes to promote.`, {
-    details: [{ path: '/from', code: 'nothing_to_promote', message: 'Change the preview first.' }],
+  oneFault('CONFLICT', `"${from}" has no changes to promote.`, {
+    path: '/from',
+    code: 'nothing_to_promote',
+    message: 'Change the preview first.',
   })
 const onlyResumed = (received: string) =>
   invalid({
@@ -323,6 +323,8 @@ const notOfPauses = (field: string) =>
     message: `A pause has nothing to choose from. Leave ${field} out.`,
   })
 const ownRequest = () =>
-  new DomainError('FORBIDDEN', 'Nobody decides what they asked for themselves.', {
-    details: [{ path: '/id', code: 'own_request', message: 'Another token with admin decides it.' }],
+  oneFault('FORBIDDEN', 'Nobody decides what they asked for themselves.', {
+    path: '/id',
+    code: 'own_request',
+    message: 'Another token with admin decides it.',
   })

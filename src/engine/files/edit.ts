@@ -1,7 +1,7 @@
 /** Edits the text of a file. The edited text is a new version. */
 
 import { applyPatch, parsePatch, type StructuredPatch } from 'diff'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { invalid, oneFault } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { receiveBytes } from '../core/contents/receive.ts'
@@ -225,4 +225,4 @@ function checkSize(chars: number, path: string): void {
 }
 
 const conflict = (path: string, code: string, message: string) =>
-  new DomainError('CONFLICT', message, { details: [{ path, code, message }] })
+  oneFault('CONFLICT', message, { path, code })

@@ -1,4 +1,4 @@
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { checkVersion, type Expectation } from '../core/write/preconditions.ts'
 import type { FileRow } from './file.ts'
 
@@ -17,15 +17,10 @@ export function checkFile(expected: FileExpectation, current: FileRow | undefine
   checkVersion({ ...expected, exists }, current?.version, `file "${path}"`)
   if (!current || !expected.contents || expected.contents.includes(current.content_sha256)) return
   const message = `The content of "${path}" is now ${current.content_sha256}. Read it again, apply your change, and send that digest.`
-  throw new DomainError('CONFLICT', message, {
-    details: [
-      {
-        path: '/expected_hash',
-        code: 'content_mismatch',
-        message,
-        expected: current.content_sha256,
-        received: expected.contents.join(', ').slice(0, 200),
-      },
-    ],
+  throw oneFault('CONFLICT', message, {
+    path: '/expected_hash',
+    code: 'content_mismatch',
+    expected: current.content_sha256,
+    received: expected.contents.join(', ').slice(0, 200),
   })
 }

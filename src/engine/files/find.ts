@@ -1,6 +1,6 @@
 /** Finds a file by its path. */
 import { readFilePath } from '../../contract/file-path.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { read, type Scope } from '../core/scope.ts'
 import { type Db, statement, timed } from '../storage/database/client.ts'
 import { FILE_COLUMNS, type FileRow } from './file.ts'
@@ -42,20 +42,16 @@ export function requirePath(text: string, at = '/path'): string {
 }
 
 export const fileNotFound = (path: string): DomainError =>
-  new DomainError('NOT_FOUND', `There is no file "${path}".`, {
-    details: [
-      {
-        path: '/path',
-        code: 'file_not_found',
-        message: 'List the files of the type, or send this one first.',
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no file "${path}".`, {
+    path: '/path',
+    code: 'file_not_found',
+    message: 'List the files of the type, or send this one first.',
   })
 
 /** Error for a path that another file has. */
 export const pathTaken = (path: string) =>
-  new DomainError('CONFLICT', `There is already a file "${path}".`, {
-    details: [
-      { path: '/path', code: 'exists', message: 'Delete or move that file first, or choose another path.' },
-    ],
+  oneFault('CONFLICT', `There is already a file "${path}".`, {
+    path: '/path',
+    code: 'exists',
+    message: 'Delete or move that file first, or choose another path.',
   })

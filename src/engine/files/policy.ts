@@ -2,7 +2,7 @@
 import { mediaTypeOf } from '../../contract/attachment-rules.ts'
 import { FileMetadata } from '../../contract/file-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
-import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { type Detail, type DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
 import { FILE_TYPE, type Storage } from '../configuration/file-types/index.ts'
 import { missing } from '../configuration/lifecycle/read.ts'
@@ -100,10 +100,10 @@ function contentTypeFaults({ content_types: allowed }: Storage, received: string
 
 /** Error for a change that an immutable file type refuses. */
 export const immutable = (path: string, what: string): DomainError =>
-  new DomainError('CONFLICT', `The file type is immutable: "${path}" cannot be ${what}.`, {
-    details: [
-      { path: '/path', code: 'immutable', message: 'Write to another path, or change the storage policy.' },
-    ],
+  oneFault('CONFLICT', `The file type is immutable: "${path}" cannot be ${what}.`, {
+    path: '/path',
+    code: 'immutable',
+    message: 'Write to another path, or change the storage policy.',
   })
 
 /**

@@ -1,5 +1,5 @@
 /** Brings back a file from the trash, or a content that it had. */
-import { DomainError } from '../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../foundation/errors.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { statement, timed } from '../storage/database/client.ts'
@@ -83,6 +83,8 @@ export async function moveBack(scope: WriteScope, address: FileAddress, movedTo:
 }
 
 const purged = (path: string): DomainError =>
-  new DomainError('NOT_FOUND', `The former content of "${path}" is no longer kept.`, {
-    details: [{ path: '/seq', code: 'history_purged', message: 'Upload the file again.' }],
+  oneFault('NOT_FOUND', `The former content of "${path}" is no longer kept.`, {
+    path: '/seq',
+    code: 'history_purged',
+    message: 'Upload the file again.',
   })

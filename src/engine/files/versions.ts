@@ -1,5 +1,5 @@
 /** Content versions of a file. */
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { invalid, oneFault } from '../../foundation/errors.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
 import { read, readPageRows, type Scope } from '../core/scope.ts'
@@ -134,15 +134,11 @@ export async function requireVersion(
   if (row) return toVersion(row)
   const [kept] = await read<{ first: number }>(scope, COUNT_VERSIONS, [baseId, file.id])
   const from = kept?.first ?? file.version
-  throw new DomainError('NOT_FOUND', `There is no version ${version} of file "${file.path}".`, {
-    details: [
-      {
-        path: at,
-        code: 'version_not_found',
-        message: `Send a version from ${from} to ${file.version}; the history of the file lists them.`,
-        received: version,
-        expected: { from, to: file.version },
-      },
-    ],
+  throw oneFault('NOT_FOUND', `There is no version ${version} of file "${file.path}".`, {
+    path: at,
+    code: 'version_not_found',
+    message: `Send a version from ${from} to ${file.version}; the history of the file lists them.`,
+    received: version,
+    expected: { from, to: file.version },
   })
 }

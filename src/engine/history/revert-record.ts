@@ -1,4 +1,4 @@
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { refreshType } from '../configuration/record-types/index.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
@@ -85,12 +85,8 @@ async function setBackTo(
 }
 
 export const versionPurged = (version: number) =>
-  new DomainError('NOT_FOUND', 'The state before that change has been purged.', {
-    details: [
-      {
-        path: '/seq',
-        code: 'history_purged',
-        message: `The base keeps its history for some days only ("history_days"), and nothing from before version ${version} is left.`,
-      },
-    ],
+  oneFault('NOT_FOUND', 'The state before that change has been purged.', {
+    path: '/seq',
+    code: 'history_purged',
+    message: `The base keeps its history for some days only ("history_days"), and nothing from before version ${version} is left.`,
   })

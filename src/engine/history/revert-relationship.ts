@@ -1,4 +1,4 @@
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import type { Change } from '../log/entry.ts'
@@ -54,28 +54,16 @@ export const inputOf = (state: LinkState) => ({
 })
 
 const versionPurged = () =>
-  new DomainError('NOT_FOUND', 'The state of the relationship before that change has been purged.', {
-    details: [
-      {
-        path: '/seq',
-        code: 'history_purged',
-        message: 'The base keeps its history for some days only ("history_days").',
-      },
-    ],
+  oneFault('NOT_FOUND', 'The state of the relationship before that change has been purged.', {
+    path: '/seq',
+    code: 'history_purged',
+    message: 'The base keeps its history for some days only ("history_days").',
   })
 
 const keepsPair = () =>
-  new DomainError(
-    'CONFLICT',
-    'That change set the external_id of the relationship, which cannot be removed.',
-    {
-      details: [
-        {
-          path: '/seq',
-          code: 'cannot_clear',
-          message:
-            'external_id and external_source can be changed but not removed. Delete the relationship and create it again.',
-        },
-      ],
-    },
-  )
+  oneFault('CONFLICT', 'That change set the external_id of the relationship, which cannot be removed.', {
+    path: '/seq',
+    code: 'cannot_clear',
+    message:
+      'external_id and external_source can be changed but not removed. Delete the relationship and create it again.',
+  })

@@ -1,6 +1,6 @@
 /** Reverts one change of a record, a relationship or configuration. */
 import { advised } from '../../foundation/advised-requests.ts'
-import { type Detail, DomainError, invalid } from '../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { requireBase } from '../core/existing-base.ts'
 import type { Scope } from '../core/scope.ts'
@@ -84,14 +84,10 @@ export async function findChange(scope: Scope, baseId: string, seq: number): Pro
   const change = isSeq ? await readEntry(scope.db, baseId, seq) : undefined
   if (change && mayRead(scope.access, baseId, change)) return change
   await requireBase(scope, baseId)
-  throw new DomainError('NOT_FOUND', `There is no change ${seq} in base "${baseId}".`, {
-    details: [
-      {
-        path: '/seq',
-        code: 'change_not_found',
-        message: `${advised('list_changes')} lists the changes that are kept.`,
-      },
-    ],
+  throw oneFault('NOT_FOUND', `There is no change ${seq} in base "${baseId}".`, {
+    path: '/seq',
+    code: 'change_not_found',
+    message: `${advised('list_changes')} lists the changes that are kept.`,
   })
 }
 

@@ -1,4 +1,4 @@
-import { DomainError, withPaths } from '../../foundation/errors.ts'
+import { DomainError, oneFault, withPaths } from '../../foundation/errors.ts'
 import { deleteRows } from '../configuration/cascade/delete-rows.ts'
 import { type CascadedRecord, lockCascade, rootsOf } from '../configuration/cascade/find-cascade.ts'
 import { findRestricting, limitLinks } from '../configuration/cascade/restrict.ts'
@@ -113,16 +113,12 @@ async function refuseOutsidePolicy(
 }
 
 const cascadesOutsidePolicy = () =>
-  new DomainError(
+  oneFault(
     'FORBIDDEN',
     'The deletion would cascade to records that this endpoint has no access to. Nothing was deleted.',
     {
-      details: [
-        {
-          path: '/id',
-          code: 'out_of_bounds',
-          message: 'Delete it at an address with access to these records too.',
-        },
-      ],
+      path: '/id',
+      code: 'out_of_bounds',
+      message: 'Delete it at an address with access to these records too.',
     },
   )

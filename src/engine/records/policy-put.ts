@@ -1,4 +1,4 @@
-import { DomainError } from '../../foundation/errors.ts'
+import { DomainError, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'
@@ -93,16 +93,12 @@ const isTaken = (thrown: unknown): boolean =>
 
 /** 404 for an id or pair held by a record outside the policy. */
 export const outsidePolicy = (recordType: string) =>
-  new DomainError(
+  oneFault(
     'NOT_FOUND',
     `No record of type "${recordType}" with this id is accessible, and none can be created with it.`,
     {
-      details: [
-        {
-          path: '/id',
-          code: 'record_not_found',
-          message: 'Use another id or external_id, or leave them to the server.',
-        },
-      ],
+      path: '/id',
+      code: 'record_not_found',
+      message: 'Use another id or external_id, or leave them to the server.',
     },
   )

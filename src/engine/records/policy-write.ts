@@ -1,4 +1,4 @@
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import type { TypePolicy } from '../core/policy.ts'
 import { policyOn } from '../core/row-policy/apply.ts'
@@ -102,16 +102,12 @@ export const onBounded = (
   })
 
 export const outOfBounds = () =>
-  new DomainError(
+  oneFault(
     'FORBIDDEN',
     'The new values would move the record outside the filter of this endpoint. Nothing was written.',
     {
-      details: [
-        {
-          path: '/data',
-          code: 'out_of_bounds',
-          message: 'Send values that match the filter of the endpoint, or use an address with more access.',
-        },
-      ],
+      path: '/data',
+      code: 'out_of_bounds',
+      message: 'Send values that match the filter of the endpoint, or use an address with more access.',
     },
   )

@@ -1,4 +1,4 @@
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
 import { authorize } from '../core/row-policy/apply.ts'
@@ -106,13 +106,9 @@ export async function undelete(
 }
 
 const trashExpired = (recordType: string, id: string) =>
-  new DomainError('NOT_FOUND', `Record "${id}" of type "${recordType}" is no longer in the trash.`, {
-    details: [
-      {
-        path: '/id',
-        code: 'trash_expired',
-        message:
-          'It was deleted longer ago than the base keeps deleted records ("trash_days"). Create it again with PUT.',
-      },
-    ],
+  oneFault('NOT_FOUND', `Record "${id}" of type "${recordType}" is no longer in the trash.`, {
+    path: '/id',
+    code: 'trash_expired',
+    message:
+      'It was deleted longer ago than the base keeps deleted records ("trash_days"). Create it again with PUT.',
   })

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson } from '../../json/parse.ts'
@@ -152,15 +152,11 @@ function resultOf(
  */
 export function pairTaken(pair: Pair | null, owner?: string): DomainError {
   const other = owner === undefined ? 'another record' : `the record "${owner}"`
-  return new DomainError('CONFLICT', `The external_id belongs to ${other}.`, {
-    details: [
-      {
-        path: '/external_id',
-        code: 'duplicate_external_id',
-        message: `This external_id with this external_source belongs to ${other}. Write to that one, or use another pair.`,
-        ...(pair && { received: pair.externalId }),
-        ...(owner !== undefined && { samples: [owner] }),
-      },
-    ],
+  return oneFault('CONFLICT', `The external_id belongs to ${other}.`, {
+    path: '/external_id',
+    code: 'duplicate_external_id',
+    message: `This external_id with this external_source belongs to ${other}. Write to that one, or use another pair.`,
+    ...(pair && { received: pair.externalId }),
+    ...(owner !== undefined && { samples: [owner] }),
   })
 }

@@ -1,7 +1,7 @@
 /** SQL endpoint: runs one read-only query of a user. */
 
 import { advised } from '../../foundation/advised-requests.ts'
-import { DomainError, invalid } from '../../foundation/errors.ts'
+import { invalid, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Scope } from '../core/scope.ts'
 import { subscriberOf } from '../log/stream-limits.ts'
@@ -115,12 +115,8 @@ export function requireSql(scope: Scope): void {
 }
 
 const switchedOff = () =>
-  new DomainError('FORBIDDEN', 'SQL is disabled on this server.', {
-    details: [
-      {
-        path: '',
-        code: 'sql_disabled',
-        message: `Read with ${advised('list_records')} and its filters instead.`,
-      },
-    ],
+  oneFault('FORBIDDEN', 'SQL is disabled on this server.', {
+    path: '',
+    code: 'sql_disabled',
+    message: `Read with ${advised('list_records')} and its filters instead.`,
   })

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import type { CallerHooks } from '../../http/caller.ts'
 import type { RateLimiter } from '../../http/rate-limit.ts'
 
@@ -55,15 +55,17 @@ function requireSameOrigin({ headers }: FastifyRequest): void {
   const { origin, host, 'sec-fetch-site': site } = headers
   const isSame = origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
   if (isSame && (site === undefined || site === 'same-origin')) return
-  throw new DomainError('FORBIDDEN', 'Only pages of this server sign in with a code.', {
-    details: [{ path: 'header/Origin', code: 'not_served', message: 'Open the address of the playground.' }],
+  throw oneFault('FORBIDDEN', 'Only pages of this server sign in with a code.', {
+    path: 'header/Origin',
+    code: 'not_served',
+    message: 'Open the address of the playground.',
   })
 }
 
 // One error for all, so that nobody learns which codes exist.
 const invalidCode = () =>
-  new DomainError('UNAUTHORIZED', 'The sign-in code is not valid. It works once, for a minute.', {
-    details: [
-      { path: '/code', code: 'invalid_code', message: 'Run "plinth open" again, or sign in with a token.' },
-    ],
+  oneFault('UNAUTHORIZED', 'The sign-in code is not valid. It works once, for a minute.', {
+    path: '/code',
+    code: 'invalid_code',
+    message: 'Run "plinth open" again, or sign in with a token.',
   })

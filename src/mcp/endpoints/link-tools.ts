@@ -1,4 +1,4 @@
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { withPlanned } from '../tool/planned-arguments.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
 import { batchTools } from '../tools/batch.ts'
@@ -118,16 +118,12 @@ const own = (of: Record<string, string[]>, key: unknown): readonly string[] =>
   typeof key === 'string' && Object.hasOwn(of, key) ? (of[key] ?? []) : []
 
 const notOffered = (path: string, received: string, allowed: readonly string[]) =>
-  new DomainError('FORBIDDEN', `This address does not offer "${received.slice(0, 64)}" of that type.`, {
-    details: [
-      {
-        path,
-        code: 'not_offered',
-        message: 'A batch can do what the other tools of this address do. tools/list lists them.',
-        received: received.slice(0, 64),
-        allowed,
-      },
-    ],
+  oneFault('FORBIDDEN', `This address does not offer "${received.slice(0, 64)}" of that type.`, {
+    path,
+    code: 'not_offered',
+    message: 'A batch can do what the other tools of this address do. tools/list lists them.',
+    received: received.slice(0, 64),
+    allowed,
   })
 
 /** Builds the undo tool of an endpoint: for requests of the caller at the endpoint, which the engine finds. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 
 type Options = { host: string; publicUrl: string | undefined; corsOrigins: readonly string[] }
 
@@ -36,13 +36,9 @@ function isLoopback(origin: string): boolean {
 }
 
 const refused = (header: string) =>
-  new DomainError('FORBIDDEN', `This ${header} is not served here.`, {
-    details: [
-      {
-        path: `header/${header}`,
-        code: 'not_served',
-        message:
-          'Set PLINTH_PUBLIC_URL to the address clients use, or PLINTH_CORS_ORIGINS to the pages that may call.',
-      },
-    ],
+  oneFault('FORBIDDEN', `This ${header} is not served here.`, {
+    path: `header/${header}`,
+    code: 'not_served',
+    message:
+      'Set PLINTH_PUBLIC_URL to the address clients use, or PLINTH_CORS_ORIGINS to the pages that may call.',
   })

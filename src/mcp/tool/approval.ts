@@ -1,6 +1,6 @@
 import { type PlanKind, wordsOf } from '../../contract/plan-messages.ts'
 import { type DeletionFields, deletedBody, planBody } from '../../contract/response-bodies.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../foundation/errors.ts'
 import type { Caller } from '../protocol/provider.ts'
 
 type DeletionPlanFields = Parameters<typeof planBody>[0]
@@ -54,5 +54,5 @@ function notApproved(kind: PlanKind, outcome: 'declined' | 'cancelled'): DomainE
   const who =
     outcome === 'declined' ? 'The person who was asked declined' : 'The question was closed without an answer'
   const message = `${who}. ${wordsOf(kind).refused} Do not repeat the call unless the user asks for it.`
-  return new DomainError('CONFLICT', message, { details: [{ path: '', code: outcome, message }] })
+  return oneFault('CONFLICT', message, { path: '', code: outcome })
 }

@@ -1,13 +1,13 @@
 import { isClose, meantValue } from '../../contract/suggest.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 
 /** FORBIDDEN for a tool that the grants do not allow. */
 export const beyondGrants = (name: string) =>
-  new DomainError('FORBIDDEN', `The token may not use "${name.slice(0, 128)}".`, {
-    details: [
-      { path: '', code: 'missing_permission', message: 'tools/list names the tools this token may use.' },
-    ],
+  oneFault('FORBIDDEN', `The token may not use "${name.slice(0, 128)}".`, {
+    path: '',
+    code: 'missing_permission',
+    message: 'tools/list names the tools this token may use.',
   })
 
 /** Error for an unknown tool, with the tool that does it as a hint: a listed one, or else one of `callable`. */

@@ -1,7 +1,7 @@
 /** The tool decide: what a person does in a view. Hosts keep it from the model; a model that calls it all the same lacks both secrets. */
 import { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
 import { compile } from '../../graphql/execute.ts'
@@ -63,13 +63,9 @@ export const decideCall =
   }
 
 const notOfView = (): DomainError =>
-  new DomainError('FORBIDDEN', 'This decides for a person, in the view that shows them what it is.', {
-    details: [
-      {
-        path: '/decision',
-        code: 'not_of_view',
-        message:
-          'Only the page of the view can decide, within an hour, and once. Call the tool again for a new view.',
-      },
-    ],
+  oneFault('FORBIDDEN', 'This decides for a person, in the view that shows them what it is.', {
+    path: '/decision',
+    code: 'not_of_view',
+    message:
+      'Only the page of the view can decide, within an hour, and once. Call the tool again for a new view.',
   })

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Grant, TokenBody } from '../../contract/shapes.ts'
 import { check } from '../../contract/validate.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { oneFault } from '../../foundation/errors.ts'
 
 const Rules = z
   .array(
@@ -36,14 +36,10 @@ export function grantsFor(rules: Rules, claims: Claims) {
     return own === value || (Array.isArray(own) && own.includes(value)) ? grants : []
   })
   if (found.length === 0)
-    throw new DomainError('FORBIDDEN', 'You are known, and have no access here.', {
-      details: [
-        {
-          path: '',
-          code: 'no_grants',
-          message: 'The operator gives access by PLINTH_OIDC_GRANTS: ask for a group that has some.',
-        },
-      ],
+    throw oneFault('FORBIDDEN', 'You are known, and have no access here.', {
+      path: '',
+      code: 'no_grants',
+      message: 'The operator gives access by PLINTH_OIDC_GRANTS: ask for a group that has some.',
     })
   return check(TokenBody.shape.grants, found, (path) => `PLINTH_OIDC_GRANTS/${path.join('/')}`)
 }

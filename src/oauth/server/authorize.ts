@@ -1,7 +1,7 @@
 /** The authorization endpoint: checks who asks, lets the person sign in and choose, and answers the client. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Engine } from '../../engine/engine.ts'
-import { DomainError } from '../../foundation/errors.ts'
+import { DomainError, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Context, openContext, sentToken } from '../../graphql/context.ts'
 import type { RateLimiter } from '../../http/rate-limit.ts'
@@ -198,7 +198,9 @@ function termsOf(sent: Parameters, origin: string) {
 function requireOwnPage({ headers }: FastifyRequest, origin: string): void {
   const { origin: sender, 'sec-fetch-site': site } = headers
   if (sender === new URL(origin).origin && (site === undefined || site === 'same-origin')) return
-  throw new DomainError('FORBIDDEN', 'Only the page of this server may send this form.', {
-    details: [{ path: 'header/Origin', code: 'not_served', message: 'Start again in the client.' }],
+  throw oneFault('FORBIDDEN', 'Only the page of this server may send this form.', {
+    path: 'header/Origin',
+    code: 'not_served',
+    message: 'Start again in the client.',
   })
 }

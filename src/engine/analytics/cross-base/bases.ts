@@ -1,5 +1,5 @@
 import { advised } from '../../../foundation/advised-requests.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Scope } from '../../core/scope.ts'
 import { requirePermission } from '../../storage/access/access.ts'
@@ -70,14 +70,10 @@ async function grantedBases({ access, db }: Scope, recordType: string): Promise<
 }
 
 const notFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no base "${id.slice(0, 64)}".`, {
-    details: [
-      {
-        path: '/bases',
-        code: 'base_not_found',
-        message: `${advised('list_bases')} lists the bases this token sees.`,
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no base "${id.slice(0, 64)}".`, {
+    path: '/bases',
+    code: 'base_not_found',
+    message: `${advised('list_bases')} lists the bases this token sees.`,
   })
 
 const tooMany = () =>
@@ -94,14 +90,10 @@ const ACCOUNT_ID = 'default'
  */
 export function requireAccount(id: string): void {
   if (id === ACCOUNT_ID) return
-  throw new DomainError('NOT_FOUND', `There is no account "${id.slice(0, 64)}".`, {
-    details: [
-      {
-        path: '/account_id',
-        code: 'account_not_found',
-        message: `The account of this installation is "${ACCOUNT_ID}".`,
-        hint: ACCOUNT_ID,
-      },
-    ],
+  throw oneFault('NOT_FOUND', `There is no account "${id.slice(0, 64)}".`, {
+    path: '/account_id',
+    code: 'account_not_found',
+    message: `The account of this installation is "${ACCOUNT_ID}".`,
+    hint: ACCOUNT_ID,
   })
 }

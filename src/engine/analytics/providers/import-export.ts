@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { ID_RULES, isTypeId } from '../../../contract/ids.ts'
-import { DomainError, invalid, withPaths } from '../../../foundation/errors.ts'
+import { DomainError, invalid, oneFault, withPaths } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { NO_NAMES, publishPointer, restore } from '../../../schema-shape/rename-properties.ts'
@@ -226,14 +226,10 @@ export async function recordToolCall(
 }
 
 const otherArguments = (path: string) =>
-  new DomainError('CONFLICT', 'This call id was used before with different arguments.', {
-    details: [
-      {
-        path,
-        code: 'other_arguments',
-        message: 'A call id identifies one call. Send a new id for a new call.',
-      },
-    ],
+  oneFault('CONFLICT', 'This call id was used before with different arguments.', {
+    path,
+    code: 'other_arguments',
+    message: 'A call id identifies one call. Send a new id for a new call.',
   })
 
 /** Maps the paths of error details to the native object. */

@@ -2,7 +2,7 @@
 import { STEP_METHODS, type Step } from '../../../contract/action-shapes.ts'
 import { HEADER_VALUE } from '../../../contract/outgoing-headers.ts'
 import { urlFault } from '../../../foundation/egress/url-fault.ts'
-import { DomainError, invalid, upstreamFailure } from '../../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault, upstreamFailure } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { storableText } from '../../../foundation/text-encoding.ts'
@@ -21,9 +21,7 @@ type Answer = { readonly status: number; readonly body: unknown; readonly trunca
 const sendsOutside = (id: string): DomainError => {
   const message = `This step sends a request, and nothing leaves the change-set "${id}".`
   const advice = 'Run the action in production, or one without this step here.'
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '', code: 'sends_outside', message: advice, received: id }],
-  })
+  return oneFault('CONFLICT', message, { path: '', code: 'sends_outside', message: advice, received: id })
 }
 
 export async function runHttpStep(context: RunContext, step: Step): Promise<StepOutcome> {
@@ -158,16 +156,12 @@ const refused = (status: number, body: string) =>
   ])
 
 const raced = () =>
-  new DomainError(
+  oneFault(
     'CONFLICT',
     'Another writer changed what the run writes, after its request was sent. Send it again.',
     {
-      details: [
-        {
-          path: '',
-          code: 'raced',
-          message: 'The request of the step was sent, and is not sent twice by one run.',
-        },
-      ],
+      path: '',
+      code: 'raced',
+      message: 'The request of the step was sent, and is not sent twice by one run.',
     },
   )

@@ -1,6 +1,6 @@
 /** Who may run an action. Its steps run with the rights of the caller. */
 import type { Step } from '../../../contract/action-shapes.ts'
-import { DomainError, restated } from '../../../foundation/errors.ts'
+import { DomainError, oneFault, restated } from '../../../foundation/errors.ts'
 import { pointer } from '../../../json/parse.ts'
 import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -75,16 +75,12 @@ export function queryScope(scope: Scope, baseId: string, written: unknown, recor
   const rights = rightsOf(reading)
   if (rights.allows('read', baseId, recordType)) return reading
   const allowed = namedTypes(rights, 'read', baseId) ?? []
-  throw new DomainError('FORBIDDEN', `This endpoint does not list records of type "${recordType}".`, {
-    details: [
-      {
-        path: '/record_type',
-        code: 'out_of_reach',
-        message: 'Send a type that this endpoint lists, or that the action names.',
-        received: recordType,
-        allowed,
-      },
-    ],
+  throw oneFault('FORBIDDEN', `This endpoint does not list records of type "${recordType}".`, {
+    path: '/record_type',
+    code: 'out_of_reach',
+    message: 'Send a type that this endpoint lists, or that the action names.',
+    received: recordType,
+    allowed,
   })
 }
 

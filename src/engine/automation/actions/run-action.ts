@@ -1,7 +1,7 @@
 /** Runs an action: its steps in one transaction, and a row in the log of runs. */
 
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError, invalid, toDomainError } from '../../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault, toDomainError } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
@@ -179,7 +179,5 @@ async function ownUrlsOf(
 
 function ofProduction(name: string, path: string): DomainError {
   const message = `The url of step "${name}" is that of an action of production, which a preview does not call. Give the step another url to try it here.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path, code: 'url_of_production', message }],
-  })
+  return oneFault('CONFLICT', message, { path, code: 'url_of_production' })
 }

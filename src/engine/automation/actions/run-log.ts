@@ -1,6 +1,6 @@
 /** The log of runs: what each run of an action was given, did and answered. */
 import { RUN_STATUSES } from '../../../contract/action-shapes.ts'
-import { DomainError, errorBody } from '../../../foundation/errors.ts'
+import { type DomainError, errorBody, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { ACTION } from '../../configuration/actions/index.ts'
 import { type LogArgs, listLog } from '../../configuration/lifecycle/list-log.ts'
@@ -129,14 +129,10 @@ export async function getRun(scope: Scope, target: ActionAddress, runId: string)
   const row = await scope.db.orm.actionRun.findUnique({ where: key })
   if (row) return toRun(row)
   await get({ kind: ACTION, scope, ...target })
-  throw new DomainError('NOT_FOUND', `There is no run "${runId.slice(0, 64)}" of this action.`, {
-    details: [
-      {
-        path: '/run_id',
-        code: 'run_not_found',
-        message: `List the runs of the action. The log keeps a run for ${LIMITS.runDays} days.`,
-      },
-    ],
+  throw oneFault('NOT_FOUND', `There is no run "${runId.slice(0, 64)}" of this action.`, {
+    path: '/run_id',
+    code: 'run_not_found',
+    message: `List the runs of the action. The log keeps a run for ${LIMITS.runDays} days.`,
   })
 }
 

@@ -1,6 +1,6 @@
 /** The steps of a run, one after the other in its transaction. */
 import type { Step } from '../../../contract/action-shapes.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { checkJson } from '../../../json/parse.ts'
@@ -109,15 +109,11 @@ const tooLong = () =>
   })
 
 const takenBack = () =>
-  new DomainError('CONFLICT', 'The call was cancelled.', {
-    details: [
-      {
-        path: '',
-        code: 'cancelled',
-        message:
-          'The run ended before this step, and nothing of it was stored. Run the action again if it is still wanted.',
-      },
-    ],
+  oneFault('CONFLICT', 'The call was cancelled.', {
+    path: '',
+    code: 'cancelled',
+    message:
+      'The run ended before this step, and nothing of it was stored. Run the action again if it is still wanted.',
   })
 
 // Whether a step is to be done: its condition over the input and the steps before it.

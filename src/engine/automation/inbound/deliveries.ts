@@ -1,6 +1,6 @@
 /** The deliveries of an inbound webhook: list and replay. */
 import { INBOUND_STATUSES } from '../../../contract/inbound-webhook-shapes.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { INBOUND_WEBHOOK } from '../../configuration/inbound-webhooks/index.ts'
 import { type LogArgs, listLog } from '../../configuration/lifecycle/list-log.ts'
@@ -106,23 +106,15 @@ export async function replayDelivery(
 }
 
 const noDelivery = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no delivery "${id.slice(0, 64)}" of this inbound webhook.`, {
-    details: [
-      {
-        path: '/delivery_id',
-        code: 'delivery_not_found',
-        message: 'List the deliveries of the inbound webhook. They are kept for 30 days.',
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no delivery "${id.slice(0, 64)}" of this inbound webhook.`, {
+    path: '/delivery_id',
+    code: 'delivery_not_found',
+    message: 'List the deliveries of the inbound webhook. They are kept for 30 days.',
   })
 
 const hasSucceeded = (id: string) =>
-  new DomainError('CONFLICT', `The delivery "${id.slice(0, 64)}" has succeeded.`, {
-    details: [
-      {
-        path: '/delivery_id',
-        code: 'succeeded',
-        message: 'Only a delivery that failed can be replayed. Its payload is kept for that.',
-      },
-    ],
+  oneFault('CONFLICT', `The delivery "${id.slice(0, 64)}" has succeeded.`, {
+    path: '/delivery_id',
+    code: 'succeeded',
+    message: 'Only a delivery that failed can be replayed. Its payload is kept for that.',
   })

@@ -1,6 +1,6 @@
 /** Writes the records of a delivery, once, and keeps a delivery that fails. */
 
-import { DomainError, errorBody, toDomainError, withPaths } from '../../../foundation/errors.ts'
+import { DomainError, errorBody, oneFault, toDomainError, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { storableText } from '../../../foundation/text-encoding.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
@@ -263,12 +263,8 @@ const startOf = (body: Buffer): string =>
   storableText(body.subarray(0, LIMITS.deliveryAnswerBytes).toString('utf8'))
 
 const notSigned = () =>
-  new DomainError('FORBIDDEN', 'A delivery comes to the ingest_url of the inbound webhook, signed.', {
-    details: [
-      {
-        path: '',
-        code: 'not_signed',
-        message: 'Send it there. To write records with a token, use the operations of records.',
-      },
-    ],
+  oneFault('FORBIDDEN', 'A delivery comes to the ingest_url of the inbound webhook, signed.', {
+    path: '',
+    code: 'not_signed',
+    message: 'Send it there. To write records with a token, use the operations of records.',
   })

@@ -1,5 +1,5 @@
 /** Failures of sources. Each names the source and what was asked of it, in its details too. */
-import { type Detail, DomainError, invalid, upstreamFailure } from '../../../foundation/errors.ts'
+import { type Detail, invalid, oneFault, upstreamFailure } from '../../../foundation/errors.ts'
 import type { SourceUse } from './find-source.ts'
 
 type Of = Pick<SourceUse, 'source' | 'operation'>
@@ -47,21 +47,17 @@ export const tooMuch = ({ source }: Of) =>
 
 /** An upstream 404. */
 export const absent = ({ type, source, operation }: SourceUse, id: string | undefined) =>
-  new DomainError(
+  oneFault(
     'NOT_FOUND',
     id === undefined
       ? named({ source, operation }, 'answered 404')
       : `The source "${source.name}" has no record "${id}" of type "${type.id}".`,
     {
-      details: [
-        {
-          path: id === undefined ? '' : '/id',
-          code: id === undefined ? 'source_not_found' : 'record_not_found',
-          message:
-            id === undefined
-              ? 'Check the url of the source.'
-              : 'The id is the external_id in the source. List the records of the source to find it.',
-        },
-      ],
+      path: id === undefined ? '' : '/id',
+      code: id === undefined ? 'source_not_found' : 'record_not_found',
+      message:
+        id === undefined
+          ? 'Check the url of the source.'
+          : 'The id is the external_id in the source. List the records of the source to find it.',
     },
   )

@@ -2,7 +2,7 @@
 
 import { productionOf } from '../../../contract/ids.ts'
 import type { SentField, Source } from '../../../contract/source-shapes.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { own } from '../../../foundation/own.ts'
 import { checkJson, pointer } from '../../../json/parse.ts'
@@ -139,9 +139,7 @@ async function requireOwnTarget({ db }: Scope, { type, source, request }: Source
   const rows = await db.query<{ url: string }>(TARGETS, [production, type.baseId])
   if (!urlSet(rows.map(({ url }) => url))(fillUrl(request.url, { external_id: 'a' }))) return
   const message = `The source "${source.name}" has the url of a source of production, which a preview does not write to. Give it another url to try it here.`
-  throw new DomainError('CONFLICT', message, {
-    details: [{ path: '/external_source', code: 'url_of_production', message }],
-  })
+  throw oneFault('CONFLICT', message, { path: '/external_source', code: 'url_of_production' })
 }
 
 // Makes what a source is sent of the data of a record, by its mapping.

@@ -1,6 +1,6 @@
 /** The log of deliveries, and the acts on it. */
 import { DELIVERY_STATUSES, TEST_EVENT } from '../../../contract/trigger-shapes.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { type LogArgs, listLog } from '../../configuration/lifecycle/list-log.ts'
 import { missing, requireManage } from '../../configuration/lifecycle/read.ts'
@@ -167,19 +167,15 @@ export async function testTrigger(scope: WriteScope, of: OfTrigger): Promise<Del
 }
 
 const noDelivery = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no delivery "${id.slice(0, 64)}" of this trigger.`, {
-    details: [
-      {
-        path: '/delivery_id',
-        code: 'delivery_not_found',
-        message: 'List the deliveries of the trigger. They are kept for 30 days.',
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no delivery "${id.slice(0, 64)}" of this trigger.`, {
+    path: '/delivery_id',
+    code: 'delivery_not_found',
+    message: 'List the deliveries of the trigger. They are kept for 30 days.',
   })
 
 const isPending = (id: string) =>
-  new DomainError('CONFLICT', `The delivery "${id.slice(0, 64)}" is being sent.`, {
-    details: [
-      { path: '/delivery_id', code: 'pending', message: 'Wait for its outcome, and replay it then.' },
-    ],
+  oneFault('CONFLICT', `The delivery "${id.slice(0, 64)}" is being sent.`, {
+    path: '/delivery_id',
+    code: 'pending',
+    message: 'Wait for its outcome, and replay it then.',
   })

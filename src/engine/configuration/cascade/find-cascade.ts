@@ -1,5 +1,5 @@
 /** ON DELETE CASCADE of links: finds and locks the records that a deletion cascades to. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 
@@ -132,17 +132,9 @@ export async function rootsOf(
 }
 
 const tooMany = () =>
-  new DomainError(
-    'CONFLICT',
-    `The deletion would cascade to more than ${LIMITS.cascadeRecords} linked records.`,
-    {
-      details: [
-        {
-          path: '/id',
-          code: 'cascade_too_large',
-          message: `One deletion can cascade to at most ${LIMITS.cascadeRecords} records. Delete some of the linked records, or their links, first.`,
-          expected: LIMITS.cascadeRecords,
-        },
-      ],
-    },
-  )
+  oneFault('CONFLICT', `The deletion would cascade to more than ${LIMITS.cascadeRecords} linked records.`, {
+    path: '/id',
+    code: 'cascade_too_large',
+    message: `One deletion can cascade to at most ${LIMITS.cascadeRecords} records. Delete some of the linked records, or their links, first.`,
+    expected: LIMITS.cascadeRecords,
+  })

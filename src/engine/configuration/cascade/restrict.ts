@@ -1,4 +1,4 @@
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { type Detail, DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Access, namedTypes } from '../../storage/access/access.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
@@ -129,14 +129,10 @@ const COUNT = statement(
 export async function limitLinks(tx: Db, cascaded: readonly CascadedRecord[]): Promise<void> {
   const [counted] = await tx.query<{ links: number }>(COUNT, [cascaded.map(({ rowNo }) => rowNo)])
   if ((counted?.links ?? 0) <= LIMITS.deletedLinks) return
-  throw new DomainError('CONFLICT', `The deletion would delete more than ${LIMITS.deletedLinks} links.`, {
-    details: [
-      {
-        path: '/id',
-        code: 'too_many_links',
-        message: `One deletion can delete at most ${LIMITS.deletedLinks} links. Delete links first: a batch deletes up to 1000, and deleting a relationship type deletes all its links.`,
-        expected: LIMITS.deletedLinks,
-      },
-    ],
+  throw oneFault('CONFLICT', `The deletion would delete more than ${LIMITS.deletedLinks} links.`, {
+    path: '/id',
+    code: 'too_many_links',
+    message: `One deletion can delete at most ${LIMITS.deletedLinks} links. Delete links first: a batch deletes up to 1000, and deleting a relationship type deletes all its links.`,
+    expected: LIMITS.deletedLinks,
   })
 }

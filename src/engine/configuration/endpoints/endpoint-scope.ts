@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Scope, Standing } from '../../core/scope.ts'
 import type { CompiledEndpoint } from '../../schema/compiled-types/compiled-endpoint.ts'
@@ -70,8 +70,8 @@ function standingAt({ caches }: Scope, baseId: string, { id, stamp }: CompiledEn
 }
 
 const changed = () =>
-  new DomainError('FORBIDDEN', 'The endpoint changed during the request.', {
-    details: [
-      { path: '', code: 'endpoint_changed', message: 'Nothing was written. List the tools and call again.' },
-    ],
+  oneFault('FORBIDDEN', 'The endpoint changed during the request.', {
+    path: '',
+    code: 'endpoint_changed',
+    message: 'Nothing was written. List the tools and call again.',
   })

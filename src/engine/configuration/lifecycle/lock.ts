@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { baseNotFound } from '../../core/existing-base.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
@@ -33,15 +33,11 @@ export async function lockForPromotion(scope: WriteScope, baseId: string): Promi
 export async function lockConfiguration(scope: WriteScope, baseId: string): Promise<void> {
   const base = await lockForPromotion(scope, baseId)
   if (base.environment === 'production' && base.settings.schema_changes === 'preview_only')
-    throw new DomainError(
-      'FORBIDDEN',
-      `Base "${baseId}" takes configuration only by promotion from a preview.`,
-      {
-        details: [
-          { path: '', code: 'preview_only', message: 'Make the change in a preview and promote it.' },
-        ],
-      },
-    )
+    throw oneFault('FORBIDDEN', `Base "${baseId}" takes configuration only by promotion from a preview.`, {
+      path: '',
+      code: 'preview_only',
+      message: 'Make the change in a preview and promote it.',
+    })
 }
 
 type TypeTable = 'record_type' | 'relationship_type' | 'file_type'

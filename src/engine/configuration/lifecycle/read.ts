@@ -1,6 +1,6 @@
 import { productionOf } from '../../../contract/ids.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
@@ -40,17 +40,13 @@ export function requireManage<F extends object, R extends Stored>(address: Resou
 }
 
 const previewOnly = (kind: Named, baseId: string) =>
-  new DomainError(
+  oneFault(
     'FORBIDDEN',
     `Base "${baseId}" is a production base, and ${kind.label} is changed and used in previews only.`,
     {
-      details: [
-        {
-          path: '/base_id',
-          code: 'production_base',
-          message: `Create a preview (${advised('create_preview')}) and send the request to it.`,
-        },
-      ],
+      path: '/base_id',
+      code: 'production_base',
+      message: `Create a preview (${advised('create_preview')}) and send the request to it.`,
     },
   )
 
@@ -104,12 +100,8 @@ export async function missing<F extends object, R extends Stored>({
 }
 
 export const notFound = (kind: Named, id: string): DomainError =>
-  new DomainError('NOT_FOUND', `There is no ${nounOf(kind)} "${id}".`, {
-    details: [
-      {
-        path: '/id',
-        code: kind.codes.notFound,
-        message: `List the ${nounOf(kind)}s of the base, or create this one first.`,
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no ${nounOf(kind)} "${id}".`, {
+    path: '/id',
+    code: kind.codes.notFound,
+    message: `List the ${nounOf(kind)}s of the base, or create this one first.`,
   })

@@ -1,7 +1,7 @@
 /** Deletions in a transaction that has the configuration of the base locked, or in a trial. */
 
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { DomainError, oneFault } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -133,9 +133,9 @@ function inUse(kind: Kind, id: string, referrers: readonly Referrer[], takesConf
   const anyway = takesConfirm ? `, or send confirm=${id} to delete it all the same` : ''
   const message = `${noun.charAt(0).toUpperCase()}${noun.slice(1)} "${id}" is in use by ${names.join(', ')}. Change or delete that first${anyway}.`
   const samples = shown.map((each) => ({ [each.kind.name]: each.id }))
-  return new DomainError('CONFLICT', message, {
-    details: [
-      { path: '/id', code: 'in_use', message, ...(samples.length > 0 && { count: seen.length, samples }) },
-    ],
+  return oneFault('CONFLICT', message, {
+    path: '/id',
+    code: 'in_use',
+    ...(samples.length > 0 && { count: seen.length, samples }),
   })
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { type Detail, type DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { Allowance } from '../../schema/json-schema/compile.ts'
@@ -80,7 +80,11 @@ export function recordsRefused({ count, samples }: Refused, isMigrated: boolean)
   const hint = isMigrated
     ? 'Extend "migration" until these records validate.'
     : 'Send on_invalid=allow to keep them as they are, or a "migration" that repairs them.'
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/json_schema', code: 'records_invalid', message, hint, count, samples }],
+  return oneFault('CONFLICT', message, {
+    path: '/json_schema',
+    code: 'records_invalid',
+    hint,
+    count,
+    samples,
   })
 }

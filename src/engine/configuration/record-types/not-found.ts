@@ -1,5 +1,5 @@
 import { unknownName } from '../../../contract/suggest.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import type { Named } from '../lifecycle/kind.ts'
 
 /** Name, label and codes of record types, for references to them. */
@@ -16,14 +16,10 @@ export const RECORD_TYPE_NAMES = {
 export function typeNotFound(id: string, known: readonly string[] = []): DomainError {
   const about = known.length > 0 ? unknownName(id, known) : {}
   const suggestion = 'hint' in about ? ` Did you mean "${about.hint}"?` : ''
-  return new DomainError('NOT_FOUND', `There is no record type "${id}".${suggestion}`, {
-    details: [
-      {
-        path: '/record_type',
-        code: 'record_type_not_found',
-        message: 'List the record types of the base, or create this one first.',
-        ...about,
-      },
-    ],
+  return oneFault('NOT_FOUND', `There is no record type "${id}".${suggestion}`, {
+    path: '/record_type',
+    code: 'record_type_not_found',
+    message: 'List the record types of the base, or create this one first.',
+    ...about,
   })
 }

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { authorship } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { REWRITE } from '../../data/ledger/put.ts'
@@ -76,13 +76,9 @@ async function apply(
 }
 
 const repairRepeats = () =>
-  new DomainError('CONFLICT', 'The migration gives several records the same value in a unique index.', {
-    details: [
-      {
-        path: '/migration',
-        code: 'duplicate_value',
-        message:
-          'Send a migration that gives each record another value, or remove the unique index from this change.',
-      },
-    ],
+  oneFault('CONFLICT', 'The migration gives several records the same value in a unique index.', {
+    path: '/migration',
+    code: 'duplicate_value',
+    message:
+      'Send a migration that gives each record another value, or remove the unique index from this change.',
   })

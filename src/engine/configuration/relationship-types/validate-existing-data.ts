@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { pageWithin } from '../../core/page.ts'
@@ -90,7 +90,11 @@ const tooManyChecks = () =>
 function refused(count: number, samples: object[]): DomainError {
   const message = `${count} relationship${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
   const hint = 'Send on_invalid=allow to keep them as they are, or update them first.'
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/data_schema', code: 'relationships_invalid', message, hint, count, samples }],
+  return oneFault('CONFLICT', message, {
+    path: '/data_schema',
+    code: 'relationships_invalid',
+    hint,
+    count,
+    samples,
   })
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { hasOneSource, hasOneTarget } from '../../schema/compiled-types/compiled-relationship-type.ts'
@@ -133,7 +133,5 @@ function counted(rows: readonly Sampled[]) {
 
 function refused(path: string, what: string, more: { count: number; samples: object[]; hint: string }) {
   const message = `${what} Nothing was changed.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path, code: 'relationships_invalid', message, ...more }],
-  })
+  return oneFault('CONFLICT', message, { path, code: 'relationships_invalid', ...more })
 }

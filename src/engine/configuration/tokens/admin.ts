@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { ACCOUNT, appendChange } from '../../core/append-change.ts'
@@ -175,8 +175,10 @@ export async function rotateAdminToken(scope: WriteScope): Promise<Token> {
 }
 
 const refused = (code: string, message: string) =>
-  new DomainError('CONFLICT', 'The administrator token of the server cannot be replaced by this request.', {
-    details: [{ path: '', code, message }],
+  oneFault('CONFLICT', 'The administrator token of the server cannot be replaced by this request.', {
+    path: '',
+    code,
+    message,
   })
 
 /**

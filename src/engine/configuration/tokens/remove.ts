@@ -1,5 +1,5 @@
 import { advised } from '../../../foundation/advised-requests.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { ACCOUNT, appendChanges } from '../../core/append-change.ts'
 import { toToken } from '../../core/authentication/authenticate.ts'
 import { administersAll, manages, outside, requireAnyAdmin } from '../../core/authentication/may-manage.ts'
@@ -58,14 +58,10 @@ export async function endTokens(
 
 const outsideToken = () => outside('/id', 'This token is outside the bases you administer.')
 export const tokenNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no token "${id.slice(0, 64)}".`, {
-    details: [
-      {
-        path: '/id',
-        code: 'token_not_found',
-        message: `${advised('list_tokens')} lists the tokens you manage.`,
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no token "${id.slice(0, 64)}".`, {
+    path: '/id',
+    code: 'token_not_found',
+    message: `${advised('list_tokens')} lists the tokens you manage.`,
   })
 
 const NAMING_BASE = statement(

@@ -1,6 +1,6 @@
 /** Keeps triggers of previews from calling the receivers of production. */
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import type { Trigger as Row } from '../../prisma/client.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
@@ -55,7 +55,5 @@ export async function lockPreviews({ db }: WriteScope, baseId: string): Promise<
 /** @throws CONFLICT for a trigger that would call production */
 export async function requireOwnUrl({ orm }: Db, { baseId, id }: Pick<Row, 'baseId' | 'id'>): Promise<void> {
   if ((await orm.trigger.count({ where: { baseId, id, callsProduction: true } })) === 0) return
-  throw new DomainError('CONFLICT', CALLS_PRODUCTION, {
-    details: [{ path: '/id', code: 'url_of_production', message: CALLS_PRODUCTION }],
-  })
+  throw oneFault('CONFLICT', CALLS_PRODUCTION, { path: '/id', code: 'url_of_production' })
 }

@@ -2,7 +2,7 @@
 
 import { productionOf } from '../../../contract/ids.ts'
 import { ALL_BASES } from '../../../contract/secret-shapes.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { administers, administersAll, outside } from '../../core/authentication/may-manage.ts'
 import type { Secret as Row } from '../../prisma/client.ts'
@@ -58,13 +58,9 @@ export async function managesSecret(access: Access, bases: readonly string[]): P
 /** The failure for a secret that the caller cannot manage, or that is absent: the same, unless it manages all. */
 export const noSecret = (access: Access, name: string): DomainError =>
   administersAll(access)
-    ? new DomainError('NOT_FOUND', `There is no secret "${name.slice(0, 64)}".`, {
-        details: [
-          {
-            path: '/name',
-            code: 'secret_not_found',
-            message: 'List the secrets of the vault, or create this one.',
-          },
-        ],
+    ? oneFault('NOT_FOUND', `There is no secret "${name.slice(0, 64)}".`, {
+        path: '/name',
+        code: 'secret_not_found',
+        message: 'List the secrets of the vault, or create this one.',
       })
     : outside('/name', 'This secret is outside the bases you administer.')

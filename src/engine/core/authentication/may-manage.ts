@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { type Access, isAdministrator } from '../../storage/access/access.ts'
 import { type Grant, PERMISSIONS } from '../../storage/access/grants.ts'
@@ -25,23 +25,21 @@ export async function manages(access: Access, { grants }: Token): Promise<boolea
 /** @throws FORBIDDEN without an admin grant on any base or endpoint */
 export function requireAnyAdmin({ access }: Scope, what: 'tokens' | 'secrets' = 'tokens'): void {
   if (isAdministrator(access)) return
-  throw new DomainError('FORBIDDEN', `Managing ${what} needs "admin" on their bases.`, {
-    details: [
-      {
-        path: '',
-        code: 'missing_permission',
-        message: 'Use a token with an admin grant.',
-        expected: { permission: PERMISSIONS.at(-1) },
-      },
-    ],
+  throw oneFault('FORBIDDEN', `Managing ${what} needs "admin" on their bases.`, {
+    path: '',
+    code: 'missing_permission',
+    message: 'Use a token with an admin grant.',
+    expected: { permission: PERMISSIONS.at(-1) },
   })
 }
 
 /** @throws FORBIDDEN unless the caller administers everything */
 export function requireAllAdmin({ access }: Scope, what: string): void {
   if (administersAll(access)) return
-  throw new DomainError('FORBIDDEN', `${what} needs "admin" on all bases.`, {
-    details: [{ path: '', code: 'missing_permission', message: 'Use the administrator token.' }],
+  throw oneFault('FORBIDDEN', `${what} needs "admin" on all bases.`, {
+    path: '',
+    code: 'missing_permission',
+    message: 'Use the administrator token.',
   })
 }
 
@@ -55,8 +53,8 @@ export const basesOf = ({ base }: Grant): readonly string[] => (typeof base === 
 
 /** What only a token of Plinth, or one of the caller's own, does. */
 export const tokenRequired = (refused: string, message: string, path = '') =>
-  new DomainError('FORBIDDEN', refused, { details: [{ path, code: 'token_required', message }] })
+  oneFault('FORBIDDEN', refused, { path, code: 'token_required', message })
 
 /** Error detail for a grant outside the caller's own grants. */
 export const outside = (path: string, message: string) =>
-  new DomainError('FORBIDDEN', message, { details: [{ path, code: 'outside_own_grants', message }] })
+  oneFault('FORBIDDEN', message, { path, code: 'outside_own_grants' })

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import type { Scope } from '../scope.ts'
@@ -62,20 +62,16 @@ export async function lockCreator(
 }
 
 const ended = () =>
-  new DomainError('UNAUTHORIZED', 'The token was revoked or has expired.', {
-    details: [
-      {
-        path: 'header/Authorization',
-        code: 'invalid_token',
-        message:
-          'The token was revoked or expired during the request. Nothing was written. Send it with another token.',
-      },
-    ],
+  oneFault('UNAUTHORIZED', 'The token was revoked or has expired.', {
+    path: 'header/Authorization',
+    code: 'invalid_token',
+    message:
+      'The token was revoked or expired during the request. Nothing was written. Send it with another token.',
   })
 
 const changed = () =>
-  new DomainError('FORBIDDEN', 'The grants of the token changed during the request.', {
-    details: [
-      { path: '', code: 'missing_permission', message: 'Nothing was written. Send the request again.' },
-    ],
+  oneFault('FORBIDDEN', 'The grants of the token changed during the request.', {
+    path: '',
+    code: 'missing_permission',
+    message: 'Nothing was written. Send the request again.',
   })

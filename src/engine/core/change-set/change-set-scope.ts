@@ -1,6 +1,6 @@
 /** The scope of a request in a change-set: production's configuration, and its records with the drafts over them. */
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 import { openRequestBatching } from '../../data/ledger/request-batching.ts'
 import type { Access } from '../../storage/access/access.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
@@ -121,20 +121,12 @@ export function accessInChangeSet(access: Access, id: string): Access {
   })
   const made = compileAccess(grants)
   if (!made.sees(base))
-    throw new DomainError(
-      'FORBIDDEN',
-      `A change-set shows records of "${base}", which the token may not read.`,
-      {
-        details: [
-          {
-            path: '',
-            code: 'missing_permission',
-            message: `Use a token with "read" on "${base}" and on its previews.`,
-            expected: { base, record_type: '*', permission: 'read' },
-          },
-        ],
-      },
-    )
+    throw oneFault('FORBIDDEN', `A change-set shows records of "${base}", which the token may not read.`, {
+      path: '',
+      code: 'missing_permission',
+      message: `Use a token with "read" on "${base}" and on its previews.`,
+      expected: { base, record_type: '*', permission: 'read' },
+    })
   bound.set(access, (bound.get(access) ?? new Map<string, Access>()).set(id, made))
   return made
 }
@@ -155,13 +147,9 @@ export function refusePast({ changeSet }: Scope, path: string): void {
 
 /** The error for what a change-set does not have. */
 export const notInChangeSets = (what: string, id: string): DomainError =>
-  new DomainError('FORBIDDEN', `${what} is not part of change-sets, which have records and relationships.`, {
-    details: [
-      {
-        path: '/base_id',
-        code: 'not_in_change_sets',
-        message: `Send it to "${productionOf(id)}", or to a preview that copies the configuration.`,
-        received: id,
-      },
-    ],
+  oneFault('FORBIDDEN', `${what} is not part of change-sets, which have records and relationships.`, {
+    path: '/base_id',
+    code: 'not_in_change_sets',
+    message: `Send it to "${productionOf(id)}", or to a preview that copies the configuration.`,
+    received: id,
   })

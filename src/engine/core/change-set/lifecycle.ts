@@ -1,7 +1,7 @@
 /** The steps of a change-set from its opening to its end. Each is an entry in the log of production. */
 import { type ChangeSetStatus, type ChangeSetStep, isOpen } from '../../../contract/change-set-shapes.ts'
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { DomainError, oneFault } from '../../../foundation/errors.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { appendChange, type LogEntry } from '../append-change.ts'
 import type { Scope } from '../scope.ts'
@@ -37,17 +37,18 @@ export const changeSetGone = (id: string): DomainError =>
 export function requireOpen(id: string, status: ChangeSetStatus, path = '/base_id'): void {
   if (isOpen(status)) return
   const message = `The change-set "${id}" is ${status}. Open another one${status === 'merged' ? '' : ', or reopen it'}.`
-  throw new DomainError('CONFLICT', message, {
-    details: [{ path, code: 'change_set_closed', message }],
-  })
+  throw oneFault('CONFLICT', message, { path, code: 'change_set_closed' })
 }
 
 /** @throws CONFLICT where it was changed since it was looked at */
 export function requireRevision(id: string, { revision }: Held, seen: number | undefined): void {
   if (seen === undefined || seen === revision) return
   const message = `"${id}" was changed since revision ${seen}. Look at revision ${revision} first.`
-  throw new DomainError('CONFLICT', message, {
-    details: [{ path: '/revision', code: 'changed_since', message, received: seen, expected: revision }],
+  throw oneFault('CONFLICT', message, {
+    path: '/revision',
+    code: 'changed_since',
+    received: seen,
+    expected: revision,
   })
 }
 

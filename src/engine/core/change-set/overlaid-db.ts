@@ -1,6 +1,6 @@
 /** The database as a change-set shows it: reads run on its overlay, and writes change drafts only. */
 import type { ChangeSetStatus } from '../../../contract/change-set-shapes.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { CappedRows, RowCap } from '../../storage/database/capped-query.ts'
 import { type Closed, type Db, type Statement, statement } from '../../storage/database/client.ts'
@@ -155,7 +155,5 @@ const pairDrafted = (cause: unknown): DomainError =>
 
 function full(id: string): DomainError {
   const message = `A change-set holds at most ${LIMITS.changeSetRows} records and relationships, with ${LIMITS.changeSetBytes / 1024 / 1024} MiB of data. Promote "${id}", then open another one.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/base_id', code: 'change_set_full', message }],
-  })
+  return oneFault('CONFLICT', message, { path: '/base_id', code: 'change_set_full' })
 }

@@ -1,6 +1,6 @@
 /** Row policy: row-level security and field visibility of the types in a narrowed scope. */
 
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { bindFilter, bothFilters } from '../../data/filter/check-fields.ts'
 import type { FieldContext } from '../../data/filter/operand.ts'
 import type { BoundFilter, Filter } from '../../data/filter/syntax-tree.ts'
@@ -51,17 +51,13 @@ export const filterWithPolicy = (
  */
 export function refuseWithPolicy(policy: TypePolicy | undefined, recordType: string, what: string): void {
   if (!policy) return
-  throw new DomainError(
+  throw oneFault(
     'FORBIDDEN',
     `${what} is not available for type "${recordType}" at this endpoint: its row and field policy cannot be applied to it.`,
     {
-      details: [
-        {
-          path: '',
-          code: 'out_of_bounds',
-          message: 'Read the records as they are now, or use an address without a policy on the type.',
-        },
-      ],
+      path: '',
+      code: 'out_of_bounds',
+      message: 'Read the records as they are now, or use an address without a policy on the type.',
     },
   )
 }

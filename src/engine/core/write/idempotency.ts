@@ -1,6 +1,6 @@
 import { digest, digestInTurns } from '../../../contract/canonical-hash.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { parseSound } from '../../../json/parse.ts'
 import { textOfList } from '../../../json/rows.ts'
@@ -176,7 +176,7 @@ async function storedWithin(owner: Promise<unknown>, ms: number): Promise<boolea
 }
 
 const keyConflict = (code: string, message: string) =>
-  new DomainError('CONFLICT', message, { details: [{ path: '/idempotency_key', code, message }] })
+  oneFault('CONFLICT', message, { path: '/idempotency_key', code })
 const otherRequest = () =>
   keyConflict(
     'key_reused',

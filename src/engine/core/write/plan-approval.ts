@@ -1,5 +1,5 @@
 import { digestInTurns } from '../../../contract/canonical-hash.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Scope } from '../scope.ts'
 import { findPlan, planOfAnotherCall, type StoredPlan } from './plan-store.ts'
@@ -85,7 +85,5 @@ const WHY = {
 /** Error for an outdated approval, with the current plan. */
 export function outdated(what: string, token: string, code: Refusal): DomainError {
   const message = `${WHY[code]} Nothing was written. expected says what it would do now. To do that, send the plan_token in hint.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/plan_token', code, message, expected: what, hint: token }],
-  })
+  return oneFault('CONFLICT', message, { path: '/plan_token', code, expected: what, hint: token })
 }

@@ -1,4 +1,4 @@
-import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 
 /** Preconditions of a write (optimistic concurrency): on the version, on existence, and on the claim. */
 export type Expectation = {
@@ -51,14 +51,10 @@ function readStated(stated: unknown): Readonly<Record<string, unknown>> {
 export function checkVersion(expected: Expectation, current: number | undefined, what: string): void {
   if (current === undefined) {
     if (expected.exists || expected.versions)
-      throw new DomainError('NOT_FOUND', `There is no ${what} to match.`, {
-        details: [
-          {
-            path: '/expected_version',
-            code: 'nothing_to_match',
-            message: 'To create it, send the request without this precondition.',
-          },
-        ],
+      throw oneFault('NOT_FOUND', `There is no ${what} to match.`, {
+        path: '/expected_version',
+        code: 'nothing_to_match',
+        message: 'To create it, send the request without this precondition.',
       })
     return
   }
@@ -68,15 +64,20 @@ export function checkVersion(expected: Expectation, current: number | undefined,
 }
 
 export const alreadyExists = (what: string) =>
-  new DomainError('CONFLICT', `There is already a ${what}.`, {
-    details: [{ path: '/id', code: 'exists', message: 'Use another id, or update the one that exists.' }],
+  oneFault('CONFLICT', `There is already a ${what}.`, {
+    path: '/id',
+    code: 'exists',
+    message: 'Use another id, or update the one that exists.',
   })
 
 export function versionMismatch(current: number, sent: readonly number[]): DomainError {
   const message = `The current version is ${current}. Read it again, apply your change, and send the current version.`
   const received = sent.length === 1 ? sent[0] : [...sent]
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/expected_version', code: 'version_mismatch', message, expected: current, received }],
+  return oneFault('CONFLICT', message, {
+    path: '/expected_version',
+    code: 'version_mismatch',
+    expected: current,
+    received,
   })
 }
 
@@ -86,8 +87,9 @@ export function versionMismatch(current: number, sent: readonly number[]): Domai
  */
 export function checkConfirm(confirm: string | null, id: string, what: string): void {
   if (confirm === null || confirm === id) return
-  throw new DomainError('CONFLICT', `confirm does not name ${what}. Nothing was deleted.`, {
-    details: [{ ...toConfirm(id, `the id of ${what}`), received: confirm.slice(0, 100) }],
+  throw oneFault('CONFLICT', `confirm does not name ${what}. Nothing was deleted.`, {
+    ...toConfirm(id, `the id of ${what}`),
+    received: confirm.slice(0, 100),
   })
 }
 

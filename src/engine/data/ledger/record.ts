@@ -1,6 +1,6 @@
 import { hasControlCharacters, ID_RULES, isRecordId } from '../../../contract/ids.ts'
 import type { ActorKind } from '../../../contract/shapes.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Snippet } from '../search/snippets.ts'
 import type { Expansion } from './expansion.ts'
@@ -232,12 +232,8 @@ export function dataText(data: unknown, maxBytes: number): string {
 }
 
 export const recordNotFound = (recordType: string, id: string) =>
-  new DomainError('NOT_FOUND', `There is no record "${id}" of type "${recordType}".`, {
-    details: [
-      {
-        path: '/id',
-        code: 'record_not_found',
-        message: 'List the records of the type, or create this one.',
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no record "${id}" of type "${recordType}".`, {
+    path: '/id',
+    code: 'record_not_found',
+    message: 'List the records of the type, or create this one.',
   })

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import type { Access } from '../../storage/access/access.ts'
 import { written } from './record.ts'
 
@@ -86,12 +86,8 @@ export const maySeeLink = (access: Access, baseId: string, ends: Ends): boolean 
   access.allows('read', baseId, ends.target_record_type)
 
 export const relationshipNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no relationship "${id}".`, {
-    details: [
-      {
-        path: '/id',
-        code: 'relationship_not_found',
-        message: 'List the relationships of the base, or create this one.',
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no relationship "${id}".`, {
+    path: '/id',
+    code: 'relationship_not_found',
+    message: 'List the relationships of the base, or create this one.',
   })

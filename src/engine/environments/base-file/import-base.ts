@@ -1,6 +1,6 @@
 /** Makes a base of an export, in one transaction: nobody sees the base before it is whole, and a crash leaves nothing. */
 import { ID_RULES, isProductionBaseId } from '../../../contract/ids.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { type Base, LOCK_BASE_ID, putBase } from '../../configuration/bases/index.ts'
 import { receivedContent } from '../../core/contents/receive.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -86,7 +86,7 @@ async function configure(
 async function requireFree({ db }: Pick<Scope, 'db'>, id: string): Promise<void> {
   if ((await db.orm.base.count({ where: { id } })) === 0) return
   const message = `There is a base "${id}" already. Import it under another id, or delete that one first.`
-  throw new DomainError('CONFLICT', message, { details: [{ path: 'path/id', code: 'exists', message }] })
+  throw oneFault('CONFLICT', message, { path: 'path/id', code: 'exists' })
 }
 
 const invalidId = (received: string) =>

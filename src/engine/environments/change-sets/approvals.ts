@@ -1,7 +1,7 @@
 /** Holds a promotion of records against the approvals that its base asks for. */
 import { isDeepStrictEqual } from 'node:util'
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import type { Held } from '../../core/change-set/lifecycle.ts'
 import type { Scope } from '../../core/scope.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -48,7 +48,10 @@ function needsApproval(
   { revision, needed, given }: { revision: number; needed: number; given: number },
 ): DomainError {
   const message = `Revision ${revision} of "${id}" has ${given} of ${needed} approvals. Ask a reviewer to approve this revision.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/from', code: 'needs_approval', message, received: given, expected: needed }],
+  return oneFault('CONFLICT', message, {
+    path: '/from',
+    code: 'needs_approval',
+    received: given,
+    expected: needed,
   })
 }

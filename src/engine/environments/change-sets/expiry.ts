@@ -1,7 +1,7 @@
 /** The end of change-sets that nobody works on, and the way back of those that are closed. */
 import { isOpen } from '../../../contract/change-set-shapes.ts'
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { type Base, DEFAULT_SETTINGS, deleteBase, getBase } from '../../configuration/bases/index.ts'
 import { requireChangeSet } from '../../core/change-set/change-set-scope.ts'
@@ -76,7 +76,5 @@ export async function reopenChangeSet(scope: WriteScope, id: string): Promise<Ba
 
 function notReopened(id: string, status: string): DomainError {
   const message = `The change-set "${id}" is ${status}. Only a rejected or expired one is opened again.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/base_id', code: 'not_reopened', message }],
-  })
+  return oneFault('CONFLICT', message, { path: '/base_id', code: 'not_reopened' })
 }

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { anyPreviewOf, productionOf } from '../../../contract/ids.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { BASE, type Base, baseLock, toRow } from '../../configuration/bases/index.ts'
 import { stateOf, viewOf } from '../../configuration/lifecycle/fields.ts'
@@ -156,10 +156,10 @@ export async function keepRoom(tx: Db, baseId: string, tokenId: string | null): 
 
 function tooManyOfToken(baseId: string): DomainError {
   const message = `The token has ${LIMITS.changeSetsOfToken} open change-sets in "${baseId}", which is the limit. Let one be promoted or rejected, or delete one first: ${advised('delete_preview')}.`
-  return new DomainError('CONFLICT', message, {
-    details: [
-      { path: '/base_id', code: 'too_many_change_sets', message, expected: LIMITS.changeSetsOfToken },
-    ],
+  return oneFault('CONFLICT', message, {
+    path: '/base_id',
+    code: 'too_many_change_sets',
+    expected: LIMITS.changeSetsOfToken,
   })
 }
 

@@ -1,6 +1,6 @@
 /** Writes merged drafts to production, as operations of the batch. */
 import { isDeepStrictEqual } from 'node:util'
-import { type Detail, DomainError, restated, withPaths } from '../../../foundation/errors.ts'
+import { type Detail, DomainError, oneFault, restated, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -116,7 +116,7 @@ async function runDeletions(
 
 const grown = (more: number): DomainError => {
   const message = `The deletions take ${more} more records or relationships of production with them than the change-set deletes. Delete these records there again, or send force.`
-  return new DomainError('CONFLICT', message, { details: [{ path: '/from', code: 'cascade_grew', message }] })
+  return oneFault('CONFLICT', message, { path: '/from', code: 'cascade_grew' })
 }
 
 const keyOf = ({ draft }: Merged) => ({ record_type: draft.type, id: draft.id })

@@ -1,6 +1,6 @@
 /** Pauses a token that writes far past its usual pace: its writes to the base are refused until a person resumes it. */
 import { productionOf } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { proposesTo } from '../../core/change-set/change-set-scope.ts'
@@ -194,15 +194,11 @@ const summaryOf = ({ writes, since, usual }: Pause): string =>
 
 function isPaused(baseId: string, request: string, { writes, refused, usual, allowed }: Pause): DomainError {
   const message = `The token is paused in base "${baseId}": it wrote ${writes + refused} changes in an hour, and usually ${usual}.`
-  return new DomainError('FORBIDDEN', message, {
-    details: [
-      {
-        path: '',
-        code: 'paused',
-        message: `Stop writing, and tell a person: review request "${request}" resumes the token. It can read.`,
-        expected: { changes_in_an_hour: allowed },
-        received: writes + refused,
-      },
-    ],
+  return oneFault('FORBIDDEN', message, {
+    path: '',
+    code: 'paused',
+    message: `Stop writing, and tell a person: review request "${request}" resumes the token. It can read.`,
+    expected: { changes_in_an_hour: allowed },
+    received: writes + refused,
   })
 }

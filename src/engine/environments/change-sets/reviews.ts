@@ -4,7 +4,7 @@ import { type ChangeSetStatus, type ChangeSetStep, VerdictBody } from '../../../
 import { productionOf } from '../../../contract/ids.ts'
 import type { ActorKind } from '../../../contract/shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { accessInChangeSet, requireChangeSet } from '../../core/change-set/change-set-scope.ts'
@@ -174,7 +174,9 @@ const unseen = (expected: number) =>
 
 function tooMany(id: string): DomainError {
   const message = `"${id}" has ${LIMITS.changeSetReviews} reviews, which is the limit. Decide on it.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/base_id', code: 'too_many_reviews', message, expected: LIMITS.changeSetReviews }],
+  return oneFault('CONFLICT', message, {
+    path: '/base_id',
+    code: 'too_many_reviews',
+    expected: LIMITS.changeSetReviews,
   })
 }

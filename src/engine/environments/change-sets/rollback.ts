@@ -1,5 +1,5 @@
 /** Takes the promotion of a change-set back, or a part of it: undoes what it did. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
@@ -75,7 +75,5 @@ const typesOfStored = ({ kind, id, before, after }: StoredDraft): string[] =>
 
 function purged(): DomainError {
   const message = 'The history of this promotion is purged, so that it cannot be taken back.'
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/promotion_id', code: 'history_purged', message }],
-  })
+  return oneFault('CONFLICT', message, { path: '/promotion_id', code: 'history_purged' })
 }

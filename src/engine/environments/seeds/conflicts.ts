@@ -1,5 +1,5 @@
 /** What keeps a seed from its rows: they would touch rows that it does not own. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { lockCascade } from '../../configuration/cascade/find-cascade.ts'
 import { endKey, type SeedRows } from '../../configuration/seeds/index.ts'
@@ -29,18 +29,11 @@ export async function refuseCascade(
   const foreign = all.filter(({ rowNo }) => !own.has(rowNo))
   if (foreign.length === 0) return
   const message = `${foreign.length} records that the seed does not own would be deleted too, by relationships that cascade. Unlink them first.`
-  throw new DomainError('CONFLICT', message, {
-    details: [
-      {
-        path: '',
-        code: 'not_owned',
-        message,
-        count: foreign.length,
-        samples: foreign
-          .slice(0, LIMITS.samples)
-          .map(({ recordType, id }) => ({ record_type: recordType, id })),
-      },
-    ],
+  throw oneFault('CONFLICT', message, {
+    path: '',
+    code: 'not_owned',
+    count: foreign.length,
+    samples: foreign.slice(0, LIMITS.samples).map(({ recordType, id }) => ({ record_type: recordType, id })),
   })
 }
 

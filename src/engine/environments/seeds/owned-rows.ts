@@ -1,5 +1,5 @@
 /** The rows that a seed owns: those with its external_source. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 
@@ -66,13 +66,9 @@ export async function findOwned(
 }
 
 const tooMany = (seedId: string) =>
-  new DomainError('CONFLICT', `More than ${LIMITS.seedOwnedRows} rows have the source of the seed.`, {
-    details: [
-      {
-        path: '/id',
-        code: 'too_many_rows',
-        message: `Delete some of the records or relationships with the external_source "${sourceOf(seedId)}" first.`,
-        expected: LIMITS.seedOwnedRows,
-      },
-    ],
+  oneFault('CONFLICT', `More than ${LIMITS.seedOwnedRows} rows have the source of the seed.`, {
+    path: '/id',
+    code: 'too_many_rows',
+    message: `Delete some of the records or relationships with the external_source "${sourceOf(seedId)}" first.`,
+    expected: LIMITS.seedOwnedRows,
   })

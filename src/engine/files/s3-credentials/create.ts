@@ -1,6 +1,6 @@
 import { S3CredentialBody } from '../../../contract/s3-shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { outside, tokenRequired } from '../../core/authentication/may-manage.ts'
@@ -78,6 +78,8 @@ const unknownType = (fileType: string) =>
     received: fileType,
   })
 const tooMany = () =>
-  new DomainError('CONFLICT', `The token has ${LIMITS.s3CredentialsOfToken} valid S3 credentials.`, {
-    details: [{ path: '', code: 'too_many', message: 'Delete some of them, or wait until they expire.' }],
+  oneFault('CONFLICT', `The token has ${LIMITS.s3CredentialsOfToken} valid S3 credentials.`, {
+    path: '',
+    code: 'too_many',
+    message: 'Delete some of them, or wait until they expire.',
   })

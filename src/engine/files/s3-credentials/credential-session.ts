@@ -1,5 +1,5 @@
 /** Requests with a credential: what it may do, and whether it still may. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { findValidSession } from '../../core/authentication/authenticate.ts'
 import type { Scope } from '../../core/scope.ts'
 import { accessToFiles, type FileReach } from '../../storage/access/narrow-access.ts'
@@ -73,8 +73,10 @@ export const withCredential = (scope: Scope, { id, reach, token }: CredentialSes
 })
 
 const ended = () =>
-  new DomainError('FORBIDDEN', 'The S3 credential was revoked or has expired.', {
-    details: [{ path: '', code: 's3_credential_ended', message: 'Create a new one. Nothing was written.' }],
+  oneFault('FORBIDDEN', 'The S3 credential was revoked or has expired.', {
+    path: '',
+    code: 's3_credential_ended',
+    message: 'Create a new one. Nothing was written.',
   })
 
 /** Deletes expired credentials, a bounded number. It keeps them for an hour, so that their clients get the error of an expired one. */

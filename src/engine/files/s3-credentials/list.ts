@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { readNewest } from '../../core/created-at-page.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
@@ -46,13 +46,9 @@ export async function deleteS3Credential(
   const { count } = await scope.db.orm.s3Credential.deleteMany({ where: { ...visible(scope, baseId), id } })
   if (count > 0) return { id, deleted: true }
   await requireBase(scope, baseId)
-  throw new DomainError('NOT_FOUND', `There is no S3 credential "${id.slice(0, 64)}".`, {
-    details: [
-      {
-        path: '/id',
-        code: 's3_credential_not_found',
-        message: 'List the S3 credentials of the base. Expired ones are gone.',
-      },
-    ],
+  throw oneFault('NOT_FOUND', `There is no S3 credential "${id.slice(0, 64)}".`, {
+    path: '/id',
+    code: 's3_credential_not_found',
+    message: 'List the S3 credentials of the base. Expired ones are gone.',
   })
 }

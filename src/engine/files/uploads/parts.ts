@@ -1,7 +1,7 @@
 /** Starts and aborts uploads, and stores their parts. */
 import { FileProperties } from '../../../contract/file-shapes.ts'
 import { check, inBody } from '../../../contract/validate.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { openContent } from '../../core/contents/read.ts'
@@ -123,8 +123,10 @@ export async function abortUpload(
 }
 
 const tooMany = () =>
-  new DomainError('CONFLICT', `The base has ${LIMITS.uploadsOfBase} uploads in progress.`, {
-    details: [{ path: '', code: 'too_many', message: 'Complete or abort some of them first.' }],
+  oneFault('CONFLICT', `The base has ${LIMITS.uploadsOfBase} uploads in progress.`, {
+    path: '',
+    code: 'too_many',
+    message: 'Complete or abort some of them first.',
   })
 const badNumber = (received: number) =>
   invalid({

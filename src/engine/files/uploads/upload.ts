@@ -1,5 +1,5 @@
 /** A file that arrives in parts: its row, and its parts. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { read, type Scope } from '../../core/scope.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { policyOf, requirePath } from '../index.ts'
@@ -82,12 +82,8 @@ export async function lockUpload(
 const keyOf = ({ baseId, id, fileType, path }: UploadAddress) => [baseId, id, fileType, requirePath(path)]
 
 const uploadNotFound = (id: string) =>
-  new DomainError('NOT_FOUND', `There is no upload "${id.slice(0, 64)}" of this file.`, {
-    details: [
-      {
-        path: '/id',
-        code: 'upload_not_found',
-        message: 'It was completed or aborted, or it never was. Start another one.',
-      },
-    ],
+  oneFault('NOT_FOUND', `There is no upload "${id.slice(0, 64)}" of this file.`, {
+    path: '/id',
+    code: 'upload_not_found',
+    message: 'It was completed or aborted, or it never was. Start another one.',
   })

@@ -1,5 +1,5 @@
 /** Finds the last request of a token that an undo without a selection is about. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Viewer } from '../../log/entry.ts'
 import type { ChangeFilter } from '../../log/filter.ts'
@@ -131,7 +131,5 @@ function nothingOfToken(seen: number): DomainError {
       ? 'The change log has no request of this token that changed something it can read'
       : `All ${seen} of the latest requests of this token are undone, or are undos themselves`
   const message = `Nothing is left to undo. ${why}. Send request_id to undo the request of another.`
-  return new DomainError('NOT_FOUND', message, {
-    details: [{ path: '', code: 'change_not_found', message }],
-  })
+  return oneFault('NOT_FOUND', message, { path: '', code: 'change_not_found' })
 }

@@ -3,7 +3,7 @@
 import { digestInTurns } from '../../../contract/canonical-hash.ts'
 import { toSnake } from '../../../contract/field-names.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
-import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
+import { type Detail, DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 import { nextTurn } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { lockConfiguration } from '../../configuration/lifecycle/lock.ts'
@@ -211,10 +211,10 @@ function endpointOf(
   const endpoint = call?.endpoint ?? null
   const isPlain = seq == null && named == null && onConflict === 'skip' && !withEffects
   if (endpoint !== null && actor.tokenId !== null && isPlain) return { actor: actor.tokenId, endpoint }
-  throw new DomainError('FORBIDDEN', 'This address takes back only your own requests here.', {
-    details: [
-      { path: '', code: 'out_of_bounds', message: 'Send request_id, or nothing for your last request.' },
-    ],
+  throw oneFault('FORBIDDEN', 'This address takes back only your own requests here.', {
+    path: '',
+    code: 'out_of_bounds',
+    message: 'Send request_id, or nothing for your last request.',
   })
 }
 
@@ -463,7 +463,5 @@ function nothingFound(asked: object): DomainError {
   const given = Object.entries(asked).filter(([, value]) => value != null)
   const what = given.map(([name, value]) => `${toSnake(name)} ${JSON.stringify(value)}`).join(', ')
   const message = `No change that this token can read matches ${what}. ${advised('list_changes')} lists what was changed by which request.`
-  return new DomainError('NOT_FOUND', message, {
-    details: [{ path: '', code: 'change_not_found', message }],
-  })
+  return oneFault('NOT_FOUND', message, { path: '', code: 'change_not_found' })
 }

@@ -1,5 +1,5 @@
 /** Attachments: named contents of a record. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import type { TypePolicy } from '../../core/policy.ts'
@@ -105,12 +105,8 @@ export async function recordIsAbsent(
 }
 
 export const attachmentNotFound = (what: string, path: string): DomainError =>
-  new DomainError('NOT_FOUND', `The record has no attachment ${what}.`, {
-    details: [
-      {
-        path,
-        code: 'attachment_not_found',
-        message: 'List the attachments of the record to see what it has.',
-      },
-    ],
+  oneFault('NOT_FOUND', `The record has no attachment ${what}.`, {
+    path,
+    code: 'attachment_not_found',
+    message: 'List the attachments of the record to see what it has.',
   })

@@ -1,5 +1,5 @@
 /** Signed links: a sealed text gives access to one attachment, in one direction, until a time. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Scope } from '../../core/scope.ts'
 import { type SealKey, seal, unseal } from '../../core/sealed-token.ts'
@@ -57,6 +57,8 @@ export const linkEnded = () => refused('link_ended', 'The token that made the li
 const boundTo = (use: LinkUse) => ['attachment', use]
 
 const refused = (code: string, message: string) =>
-  new DomainError('FORBIDDEN', message, {
-    details: [{ path: 'path/link', code, message: 'Get a new one from the attachments of the record.' }],
+  oneFault('FORBIDDEN', message, {
+    path: 'path/link',
+    code,
+    message: 'Get a new one from the attachments of the record.',
   })

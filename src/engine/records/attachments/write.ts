@@ -5,7 +5,7 @@ import {
   readFilename,
   UNKNOWN_CONTENT,
 } from '../../../contract/attachment-rules.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
 import { appendChange } from '../../core/append-change.ts'
@@ -244,11 +244,15 @@ function sameType(announced: string, arrived: string | null | undefined): string
 }
 
 const alreadyComplete = () =>
-  new DomainError('CONFLICT', 'The attachment already has a content.', {
-    details: [{ path: '/id', code: 'upload_complete', message: 'Create another attachment with POST.' }],
+  oneFault('CONFLICT', 'The attachment already has a content.', {
+    path: '/id',
+    code: 'upload_complete',
+    message: 'Create another attachment with POST.',
   })
 
 const tooMany = () =>
-  new DomainError('CONFLICT', `A record has at most ${LIMITS.attachmentsOfRecord} attachments.`, {
-    details: [{ path: '', code: 'too_many_attachments', message: 'Delete some of them first.' }],
+  oneFault('CONFLICT', `A record has at most ${LIMITS.attachmentsOfRecord} attachments.`, {
+    path: '',
+    code: 'too_many_attachments',
+    message: 'Delete some of them first.',
   })

@@ -1,7 +1,7 @@
 /** Leases: rejects a write to a record that another worker has claimed. */
 import type { ActorKind } from '../../../contract/shapes.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { notInChangeSets } from '../../core/change-set/change-set-scope.ts'
 import { policyOn, rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -74,15 +74,11 @@ export async function findClaim(
   const [row] = await scope.db.query<ClaimRow>(FIND, [baseId, id])
   const isOfType = recordType === undefined || row?.record_type === recordType
   if (row && isOfType && maySee(scope, baseId, row)) return row
-  throw new DomainError('NOT_FOUND', `There is no claim "${id.slice(0, 64)}".`, {
-    details: [
-      {
-        path: at,
-        code: 'claim_not_found',
-        message: `The current claims: ${advised('list_claims')}.`,
-        received: id.slice(0, 64),
-      },
-    ],
+  throw oneFault('NOT_FOUND', `There is no claim "${id.slice(0, 64)}".`, {
+    path: at,
+    code: 'claim_not_found',
+    message: `The current claims: ${advised('list_claims')}.`,
+    received: id.slice(0, 64),
   })
 }
 
@@ -122,7 +118,7 @@ export async function refuseClaim(
 }
 
 const conflict = (path: string, code: string, message: string) =>
-  new DomainError('CONFLICT', message, { details: [{ path, code, message }] })
+  oneFault('CONFLICT', message, { path, code })
 
 const KEEP = statement(
   'keep_claim',

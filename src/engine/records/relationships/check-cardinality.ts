@@ -1,5 +1,5 @@
 import { advised } from '../../../foundation/advised-requests.ts'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { type DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
 import { checkVersion, NO_EXPECTATION } from '../../core/write/preconditions.ts'
@@ -101,33 +101,27 @@ function endsFixed(other: NamedLink): DomainError {
 }
 
 const alreadyLinked = ({ relType }: LinkWrite) =>
-  new DomainError('CONFLICT', `The two records are linked by "${relType}" already.`, {
-    details: [
-      {
-        path: '',
-        code: 'exists',
-        message: `The two records are linked by "${relType}" already. Delete this link in place of moving it.`,
-      },
-    ],
+  oneFault('CONFLICT', `The two records are linked by "${relType}" already.`, {
+    path: '',
+    code: 'exists',
+    message: `The two records are linked by "${relType}" already. Delete this link in place of moving it.`,
   })
 
 const idTaken = (id: string) =>
-  new DomainError('CONFLICT', `The id "${id}" is taken.`, {
-    details: [{ path: '/id', code: 'exists', message: 'Use another id, or leave it to the server.' }],
+  oneFault('CONFLICT', `The id "${id}" is taken.`, {
+    path: '/id',
+    code: 'exists',
+    message: 'Use another id, or leave it to the server.',
   })
 
 function pairTaken({ pair }: LinkWrite, owner?: string): DomainError {
   const other = owner === undefined ? 'another relationship of this type' : `the relationship "${owner}"`
-  return new DomainError('CONFLICT', `The external_id belongs to ${other}.`, {
-    details: [
-      {
-        path: '/external_id',
-        code: 'duplicate_external_id',
-        message: 'Write to that relationship, or use another pair.',
-        ...(pair && { received: pair.externalId }),
-        ...(owner !== undefined && { samples: [owner] }),
-      },
-    ],
+  return oneFault('CONFLICT', `The external_id belongs to ${other}.`, {
+    path: '/external_id',
+    code: 'duplicate_external_id',
+    message: 'Write to that relationship, or use another pair.',
+    ...(pair && { received: pair.externalId }),
+    ...(owner !== undefined && { samples: [owner] }),
   })
 }
 
@@ -140,16 +134,11 @@ function noRoom(
   const opposite = side === 'source' ? 'target' : 'source'
   const next = mayReplace ? `To move it, ${advised('move_link')}.` : `Link another ${side}.`
   const message = `"${id}" is ${cardinality}: a ${side} has one ${opposite}, and this one has it already. ${next}`
-  return new DomainError('CONFLICT', message, {
-    details: [
-      {
-        path: `/${side}_id`,
-        code: 'cardinality',
-        message,
-        expected: cardinality,
-        ...(other && { samples: [shown(other)] }),
-        ...(mayReplace && { hint: '"replace": true' }),
-      },
-    ],
+  return oneFault('CONFLICT', message, {
+    path: `/${side}_id`,
+    code: 'cardinality',
+    expected: cardinality,
+    ...(other && { samples: [shown(other)] }),
+    ...(mayReplace && { hint: '"replace": true' }),
   })
 }

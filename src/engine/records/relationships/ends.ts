@@ -1,5 +1,5 @@
 import { isRecordId, isTypeId } from '../../../contract/ids.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { findType } from '../../core/load-type.ts'
 import { policyOn, rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -102,7 +102,5 @@ export async function requireWithin(
 
 function notReplaceable(relType: string): DomainError {
   const message = `Another relationship of type "${relType}", which this address cannot show, has this place by its cardinality. Link another record.`
-  return new DomainError('CONFLICT', message, {
-    details: [{ path: '/replace', code: 'cardinality', message }],
-  })
+  return oneFault('CONFLICT', message, { path: '/replace', code: 'cardinality' })
 }

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import { authorize } from '../../core/row-policy/apply.ts'
 import { authorship } from '../../core/scope.ts'
@@ -94,17 +94,13 @@ export async function deleteLinkBetween(
 
 /** Error for ends that are not linked. */
 export const notLinked = (relType: string) =>
-  new DomainError(
+  oneFault(
     'NOT_FOUND',
     `The records have no relationship of type "${relType.slice(0, 64)}" in this direction.`,
     {
-      details: [
-        {
-          path: '/rel_type',
-          code: 'relationship_not_found',
-          message: 'Check rel_type, and which record is the source.',
-        },
-      ],
+      path: '/rel_type',
+      code: 'relationship_not_found',
+      message: 'Check rel_type, and which record is the source.',
     },
   )
 

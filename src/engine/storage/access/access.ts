@@ -1,5 +1,5 @@
 /** Authorization: the rights of a token as one predicate for all reads and writes. */
-import { DomainError } from '../../../foundation/errors.ts'
+import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Grant, listed, type Permission, proposes, type Rule } from './grants.ts'
 
@@ -96,15 +96,11 @@ export function requirePermission(
   const [base, type] = [short(isAnyPreview ? baseId.slice(0, -2) : baseId), short(recordType)]
   const place = `${isAnyPreview ? 'previews of ' : ''}base "${base}"`
   const what = type === '*' ? `the whole of ${place}` : `type "${type}" in ${place}`
-  throw new DomainError('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
-    details: [
-      {
-        path: '',
-        code: 'missing_permission',
-        message: `Use a token with a grant that holds "${permission}" on ${what}.`,
-        expected: { base, record_type: type, permission, ...(isAnyPreview && { environment: 'preview' }) },
-      },
-    ],
+  throw oneFault('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
+    path: '',
+    code: 'missing_permission',
+    message: `Use a token with a grant that holds "${permission}" on ${what}.`,
+    expected: { base, record_type: type, permission, ...(isAnyPreview && { environment: 'preview' }) },
   })
 }
 
@@ -123,36 +119,27 @@ export function requireFiles(
 
 /** Error for a write that no change-set holds, with a token that proposes. */
 const notProposable = (baseId: string) =>
-  new DomainError(
+  oneFault(
     'FORBIDDEN',
     `The token proposes what it writes to base "${short(baseId)}", and this cannot be proposed.`,
     {
-      details: [
-        {
-          path: '',
-          code: 'proposes_only',
-          message:
-            'Propose changes of records and relationships, or use a token whose grant writes directly.',
-        },
-      ],
+      path: '',
+      code: 'proposes_only',
+      message: 'Propose changes of records and relationships, or use a token whose grant writes directly.',
     },
   )
 
 /** Error for a resource that the token may access, but not through this endpoint. */
 const outOfReach = (baseId: string, recordType: string) =>
-  new DomainError(
+  oneFault(
     'FORBIDDEN',
     recordType === '*'
       ? `This endpoint gives access to a part of base "${short(baseId)}" only.`
       : `This endpoint does not allow this operation on type "${short(recordType)}".`,
     {
-      details: [
-        {
-          path: '',
-          code: 'out_of_reach',
-          message: 'Use a tool that tools/list names, or an address with access to the whole base.',
-        },
-      ],
+      path: '',
+      code: 'out_of_reach',
+      message: 'Use a tool that tools/list names, or an address with access to the whole base.',
     },
   )
 
@@ -166,15 +153,11 @@ function endpointsOnly({ grants, atEndpoint }: Access, baseId: string): DomainEr
     .filter((id) => atEndpoint(baseId, id) !== null)
     .slice(0, LIMITS.errorDetails)
     .map((id) => `/mcp/${baseId}/e/${id}`)
-  return new DomainError('FORBIDDEN', `The token reaches only endpoints of base "${short(baseId)}".`, {
-    details: [
-      {
-        path: '',
-        code: 'endpoint_only',
-        message: `Connect an MCP client to ${allowed[0]}, or use a token with a grant on record types.`,
-        allowed,
-      },
-    ],
+  return oneFault('FORBIDDEN', `The token reaches only endpoints of base "${short(baseId)}".`, {
+    path: '',
+    code: 'endpoint_only',
+    message: `Connect an MCP client to ${allowed[0]}, or use a token with a grant on record types.`,
+    allowed,
   })
 }
 
@@ -186,8 +169,10 @@ export function requireBaseAccess(access: Access, baseId: string): void {
   if (access.sees(baseId)) return
   if (access.whole?.knows(baseId)) throw outOfReach(baseId, '*')
   if (access.knows(baseId)) throw endpointsOnly(access, baseId)
-  throw new DomainError('FORBIDDEN', `The token has no grant on base "${short(baseId)}".`, {
-    details: [{ path: '', code: 'missing_permission', message: 'Use a token with a grant on this base.' }],
+  throw oneFault('FORBIDDEN', `The token has no grant on base "${short(baseId)}".`, {
+    path: '',
+    code: 'missing_permission',
+    message: 'Use a token with a grant on this base.',
   })
 }
 
@@ -205,14 +190,10 @@ export function requireKnownBase(access: Access, baseId: string): void {
  */
 export function requireTypeGrants({ grants }: Access): void {
   if (grants.length === 0 || grants.some(({ record_type }) => record_type !== undefined)) return
-  throw new DomainError('FORBIDDEN', 'The token reaches only endpoints.', {
-    details: [
-      {
-        path: '',
-        code: 'endpoint_only',
-        message:
-          'Connect an MCP client to /mcp/{base_id}/e/{endpoint_id}, with a base and an endpoint of its grants.',
-      },
-    ],
+  throw oneFault('FORBIDDEN', 'The token reaches only endpoints.', {
+    path: '',
+    code: 'endpoint_only',
+    message:
+      'Connect an MCP client to /mcp/{base_id}/e/{endpoint_id}, with a base and an endpoint of its grants.',
   })
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { DomainError, invalid } from '../../../foundation/errors.ts'
+import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 
 /** Rows that arrived together. The first chunk of a stream may be empty: it has the columns. */
@@ -107,14 +107,10 @@ export async function* streamRows<Row>(
 }
 
 const stopped = () =>
-  new DomainError('VALIDATION_ERROR', 'The stream was ended before its last row.', {
-    details: [
-      {
-        path: '',
-        code: 'stopped',
-        message: 'The client left, the rights of the token changed, or the server stops. Send it again.',
-      },
-    ],
+  oneFault('VALIDATION_ERROR', 'The stream was ended before its last row.', {
+    path: '',
+    code: 'stopped',
+    message: 'The client left, the rights of the token changed, or the server stops. Send it again.',
   })
 
 const tooLong = (what: string, ms: number) =>

@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { digest } from '../../../contract/canonical-hash.ts'
-import { DomainError } from '../../../foundation/errors.ts'
+import { oneFault } from '../../../foundation/errors.ts'
 import type { InfoLog } from '../../../foundation/log.ts'
 import { type Db, statement } from '../database/client.ts'
 import { decrypt, encrypt, type MasterKey, masterKey, prefixOf, readEnvelope, rewrap } from './envelope.ts'
@@ -92,14 +92,10 @@ export async function keepKeyId(db: Db, { keyId }: Vault): Promise<void> {
 }
 
 export const otherMasterKey = () =>
-  new DomainError('INTERNAL_ERROR', 'This server does not have the master key of the database.', {
-    details: [
-      {
-        path: '',
-        code: 'other_master_key',
-        message: 'Nothing was stored. The operator sets PLINTH_MASTER_KEY to the key of the database.',
-      },
-    ],
+  oneFault('INTERNAL_ERROR', 'This server does not have the master key of the database.', {
+    path: '',
+    code: 'other_master_key',
+    message: 'Nothing was stored. The operator sets PLINTH_MASTER_KEY to the key of the database.',
   })
 
 // Keyed hashes: who reads one in the database cannot test guesses of what was hashed.
