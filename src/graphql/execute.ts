@@ -11,7 +11,7 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit'
 import { type DomainError, invalid, toDomainError } from '../foundation/errors.ts'
 import type { Context } from './context.ts'
-import type { TadaDocumentNode } from './document.ts'
+import { graphql, type TadaDocumentNode } from './document.ts'
 import { schema } from './schema.ts'
 
 /**
@@ -39,17 +39,20 @@ export function compile<Result, Variables>(
   }
 }
 
+type Fragments = NonNullable<Parameters<typeof graphql>[1]>
+const documentOf = <const Text extends string, const Uses extends Fragments>(text: Text, uses?: Uses) =>
+  graphql(text, uses)
 type Run<Document> =
   Document extends TadaDocumentNode<infer Result, infer Variables> ? Operation<Result, Variables> : never
 
-/** Compiles a static operation from its text, and the fragments that it uses. */
-export const operation = <
-  const Text extends string,
-  const Fragments extends NonNullable<Parameters<typeof graphql>[1]>,
->(
+/** Compiles a static operation of its text and the fragments that it uses. */
+export function staticOperation<const Text extends string, const Uses extends Fragments>(
   text: Text,
-  fragments?: Fragments,
-) => compile(graphql(text, fragments)) as Run<ReturnType<typeof graphql<Text, Fragments>>>
+  uses?: Uses,
+): Run<ReturnType<typeof documentOf<Text, Uses>>>
+export function staticOperation(text: string, uses?: Fragments): unknown {
+  return compile(documentOf(text, uses) as object as TadaDocumentNode<unknown, unknown>)
+}
 
 /**
  * A compiled subscription.

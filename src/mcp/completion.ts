@@ -1,7 +1,6 @@
 import { LIMITS } from '../foundation/limits.ts'
 import { type Context, mayRead } from '../graphql/context.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
+import { staticOperation } from '../graphql/execute.ts'
 import { valuesOf } from '../json/rows.ts'
 import { isAtEndpoint } from './endpoints/endpoint.ts'
 import { findPrompt } from './prompts/prompts.ts'
@@ -10,45 +9,27 @@ import type { CompletionOf } from './protocol/provider.ts'
 import { templatesOf } from './protocol/resource-uri.ts'
 import { isNotVisible, isServed } from './resources/resources.ts'
 
-const listBases = compile(
-  graphql(`query CompleteBases($limit: Int) { bases(limit: $limit) { data { id } hasMore } }`),
+const listBases = staticOperation(
+  `query CompleteBases($limit: Int) { bases(limit: $limit) { data { id } hasMore } }`,
 )
-const listTypes = compile(
-  graphql(
-    `query CompleteTypes($base: String!, $limit: Int) {
-      recordTypes(base: $base, limit: $limit) { data { id } hasMore }
-    }`,
-  ),
-)
-const listIds = compile(
-  graphql(
-    `query CompleteIds($base: String!, $type: String!, $filter: JSON, $limit: Int) {
-      records(base: $base, recordType: $type, filter: $filter, sort: "id", fields: ["id"], limit: $limit) { rows hasMore }
-    }`,
-  ),
-)
+const listTypes = staticOperation(`query CompleteTypes($base: String!, $limit: Int) {
+  recordTypes(base: $base, limit: $limit) { data { id } hasMore }
+}`)
+const listIds =
+  staticOperation(`query CompleteIds($base: String!, $type: String!, $filter: JSON, $limit: Int) {
+  records(base: $base, recordType: $type, filter: $filter, sort: "id", fields: ["id"], limit: $limit) { rows hasMore }
+}`)
 
-const listFileTypes = compile(
-  graphql(
-    `query CompleteFileTypes($base: String!, $limit: Int) {
-      fileTypes(base: $base, limit: $limit) { data { id } hasMore }
-    }`,
-  ),
-)
-const listActions = compile(
-  graphql(
-    `query CompleteActions($base: String!, $limit: Int) {
-      actions(base: $base, limit: $limit) { data { id } hasMore }
-    }`,
-  ),
-)
-const listPaths = compile(
-  graphql(
-    `query CompletePaths($base: String!, $type: String!, $prefix: String, $limit: Int) {
-      files(base: $base, fileType: $type, prefix: $prefix, limit: $limit) { data { path } hasMore }
-    }`,
-  ),
-)
+const listFileTypes = staticOperation(`query CompleteFileTypes($base: String!, $limit: Int) {
+  fileTypes(base: $base, limit: $limit) { data { id } hasMore }
+}`)
+const listActions = staticOperation(`query CompleteActions($base: String!, $limit: Int) {
+  actions(base: $base, limit: $limit) { data { id } hasMore }
+}`)
+const listPaths =
+  staticOperation(`query CompletePaths($base: String!, $type: String!, $prefix: String, $limit: Int) {
+    files(base: $base, fileType: $type, prefix: $prefix, limit: $limit) { data { path } hasMore }
+  }`)
 
 type Completed = { values: string[]; total?: number; hasMore: boolean }
 const NOTHING: Completed = { values: [], hasMore: false }

@@ -3,30 +3,25 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { withPaths } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { type OpenLink, openContent, storeContent } from '../graphql/content.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
+import { staticOperation } from '../graphql/execute.ts'
 import { readContentHeaders } from '../http/content-headers.ts'
 import { sendContent } from '../http/send-content.ts'
 import { AttachmentFields } from './attachments.ts'
 import { NO_QUERY, readQuery } from './route/query.ts'
 
-const find = compile(
-  graphql(
-    `query LinkedAttachment($base: String!, $recordType: String!, $recordId: String!, $id: String!) {
-      attachmentById(base: $base, recordType: $recordType, recordId: $recordId, id: $id) { ...AttachmentFields }
-    }`,
-    [AttachmentFields],
-  ),
+const find = staticOperation(
+  `query LinkedAttachment($base: String!, $recordType: String!, $recordId: String!, $id: String!) {
+    attachmentById(base: $base, recordType: $recordType, recordId: $recordId, id: $id) { ...AttachmentFields }
+  }`,
+  [AttachmentFields],
 )
-const complete = compile(
-  graphql(
-    `mutation CompleteAttachment($base: String!, $recordType: String!, $recordId: String!, $id: String!, $contentSha256: String!,
-      $contentType: String) {
-      completeAttachment(base: $base, recordType: $recordType, recordId: $recordId, id: $id, contentSha256: $contentSha256,
-        contentType: $contentType) { ...AttachmentFields }
-    }`,
-    [AttachmentFields],
-  ),
+const complete = staticOperation(
+  `mutation CompleteAttachment($base: String!, $recordType: String!, $recordId: String!, $id: String!, $contentSha256: String!,
+    $contentType: String) {
+    completeAttachment(base: $base, recordType: $recordType, recordId: $recordId, id: $id, contentSha256: $contentSha256,
+      contentType: $contentType) { ...AttachmentFields }
+  }`,
+  [AttachmentFields],
 )
 
 type Hook = (request: FastifyRequest) => Promise<void>

@@ -6,7 +6,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { storeContent } from '../graphql/content.ts'
 import type { Context } from '../graphql/context.ts'
 import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
+import { staticOperation } from '../graphql/execute.ts'
 import { readFormFile } from '../http/form.ts'
 import { needs, one } from './records/fragments.ts'
 import { listOf, without } from './route/page.ts'
@@ -67,11 +67,10 @@ const FormInput = z.object({
   file: z.string().meta({ format: 'binary', description: 'A file with a filename.' }),
 })
 
-const findRecord = compile(
-  graphql(`query RecordOfAttachment($base: String!, $recordType: String!, $recordId: String!) {
+const findRecord =
+  staticOperation(`query RecordOfAttachment($base: String!, $recordType: String!, $recordId: String!) {
     attachments(base: $base, recordType: $recordType, recordId: $recordId, limit: 1) { limit }
-  }`),
-)
+  }`)
 
 /** Stores the file of a form, if there is a record to attach it to. */
 async function receiveForm(

@@ -9,8 +9,7 @@ import { check, inPart } from '../contract/validate.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { openExport, storeContent } from '../graphql/content.ts'
 import type { Need } from '../graphql/context.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
+import { staticOperation } from '../graphql/execute.ts'
 import { readContentHeaders } from '../http/content-headers.ts'
 import { Base, BaseFields } from './bases.ts'
 import { NewSecrets } from './config.ts'
@@ -43,8 +42,8 @@ const exportQuery = z.strictObject({
       schema: { type: 'boolean' },
     }),
 })
-const describeExport = compile(
-  graphql('query ExportBase($base: String!) { found: baseExport(base: $base) { base filename } }'),
+const describeExport = staticOperation(
+  'query ExportBase($base: String!) { found: baseExport(base: $base) { base filename } }',
 )
 
 async function download(request: FastifyRequest, reply: FastifyReply) {
@@ -77,15 +76,13 @@ const Imported = z
     dry_run: z.literal(true).optional(),
   })
   .meta({ id: 'ImportedBase' })
-const importBase = compile(
-  graphql(
-    `mutation ImportBase($id: String!, $contentSha256: String!) {
-      made: importBase(id: $id, contentSha256: $contentSha256) {
-        base { ...BaseFields } counts secrets disabled_triggers: disabledTriggers dry_run: dryRun
-      }
-    }`,
-    [BaseFields],
-  ),
+const importBase = staticOperation(
+  `mutation ImportBase($id: String!, $contentSha256: String!) {
+    made: importBase(id: $id, contentSha256: $contentSha256) {
+      base { ...BaseFields } counts secrets disabled_triggers: disabledTriggers dry_run: dryRun
+    }
+  }`,
+  [BaseFields],
 )
 
 /** Stores the file, then makes the base. In order: the request without its body, the body, the write. */

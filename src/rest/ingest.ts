@@ -2,16 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import { oneFault } from '../foundation/errors.ts'
 import { INGEST_ROUTE, type OpenDelivery, ORG } from '../graphql/delivery.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
+import { staticOperation } from '../graphql/execute.ts'
 import { refuseEncoding } from '../http/body.ts'
 import type { RateLimiter } from '../http/rate-limit.ts'
 import { NO_QUERY, readQuery } from './route/query.ts'
 
-const ingest = compile(
-  graphql(
-    'mutation Ingest($base: String!, $id: String!) { done: ingest(base: $base, id: $id) { data challenge } }',
-  ),
+const ingest = staticOperation(
+  'mutation Ingest($base: String!, $id: String!) { done: ingest(base: $base, id: $id) { data challenge } }',
 )
 
 type Params = { Params: { org_id: string; base_id: string; id: string } }

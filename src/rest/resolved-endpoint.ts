@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Context, mayRead } from '../graphql/context.ts'
-import { graphql } from '../graphql/document.ts'
-import { compile } from '../graphql/execute.ts'
+import { staticOperation } from '../graphql/execute.ts'
 import { Endpoint } from './endpoints.ts'
 import { SeenTool } from './mcp-tools.ts'
 import { injectedRead } from './route/injected-read.ts'
@@ -20,19 +19,15 @@ declare module 'fastify' {
   }
 }
 
-const readEndpoint = compile(
-  graphql(
-    `query ResolvedEndpoint($base: String!, $id: String!, $whole: Boolean) {
-      servedEndpoint(base: $base, id: $id, whole: $whole) {
-        about {
-          id name description instructions toolsets relationships batch actions sql_query: sqlQuery undo resources enabled
-          version created_at: createdAt updated_at: updatedAt
-        }
-        warnings
-      }
-    }`,
-  ),
-)
+const readEndpoint = staticOperation(`query ResolvedEndpoint($base: String!, $id: String!, $whole: Boolean) {
+  servedEndpoint(base: $base, id: $id, whole: $whole) {
+    about {
+      id name description instructions toolsets relationships batch actions sql_query: sqlQuery undo resources enabled
+      version created_at: createdAt updated_at: updatedAt
+    }
+    warnings
+  }
+}`)
 
 const spec = {
   tag: 'Endpoints',

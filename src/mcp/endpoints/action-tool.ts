@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { withPaths } from '../../foundation/errors.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import { projectInTurns } from '../../schema-shape/portable-schema.ts'
 import { success } from '../protocol/result.ts'
@@ -16,11 +15,9 @@ import { definition } from '../tool/tool-definition.ts'
 import { createInput, splitArguments } from '../tool/tool-inputs.ts'
 import type { ServedAction } from './served-endpoint.ts'
 
-const run = compile(
-  graphql(`mutation RunActionTool($base: String!, $id: String!, $input: JSON) {
-    run: runAction(base: $base, id: $id, input: $input) { run_id: runId status output steps dry_run: dryRun }
-  }`),
-)
+const run = staticOperation(`mutation RunActionTool($base: String!, $id: String!, $input: JSON) {
+  run: runAction(base: $base, id: $id, input: $input) { run_id: runId status output steps dry_run: dryRun }
+}`)
 
 const Options = z.strictObject({ idempotency_key: z.string().optional(), dry_run: z.boolean().optional() })
 

@@ -3,8 +3,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import { success } from '../protocol/result.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -28,12 +27,10 @@ import { actionTool } from './action-tool.ts'
 import { batchTool, linkTool, sqlTool, undoTool } from './link-tools.ts'
 import { readServed, type ServedTool } from './served-endpoint.ts'
 
-const readStamp = compile(
-  graphql(`query EndpointStamp($base: String!, $id: String!, $whole: Boolean) {
-    servedEndpoint(base: $base, id: $id, whole: $whole) { stamp }
-    base(id: $base) { typesVersion createdAt }
-  }`),
-)
+const readStamp = staticOperation(`query EndpointStamp($base: String!, $id: String!, $whole: Boolean) {
+  servedEndpoint(base: $base, id: $id, whole: $whole) { stamp }
+  base(id: $base) { typesVersion createdAt }
+}`)
 
 export type EndpointTools = ReadonlyMap<string, EndpointTool>
 

@@ -8,8 +8,7 @@ import {
   rightsName,
   throughEndpoint,
 } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { type AddressSession, addressOf, type Options, openSession } from '../protocol/address-session.ts'
 import { endpointInstructions } from '../protocol/instructions.ts'
 import type { Caller } from '../protocol/provider.ts'
@@ -18,16 +17,12 @@ import type { ToolDefinition } from '../tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from '../tool/unknown-tool.ts'
 import { type EndpointTools, endpointTools } from './endpoint-tools.ts'
 
-const readInstructions = compile(
-  graphql(`query EndpointInstructions($base: String!, $id: String!) {
-    servedEndpoint(base: $base, id: $id) { instructions }
-  }`),
-)
-const findTool = compile(
-  graphql(`query EndpointTool($base: String!, $id: String!, $name: String!) {
-    servedEndpoint(base: $base, id: $id) { tool(name: $name) withholds(name: $name) resources }
-  }`),
-)
+const readInstructions = staticOperation(`query EndpointInstructions($base: String!, $id: String!) {
+  servedEndpoint(base: $base, id: $id) { instructions }
+}`)
+const findTool = staticOperation(`query EndpointTool($base: String!, $id: String!, $name: String!) {
+  servedEndpoint(base: $base, id: $id) { tool(name: $name) withholds(name: $name) resources }
+}`)
 
 /** A session at an endpoint. Its `context` is narrowed to what the endpoint's resources show. */
 export type AtEndpoint = AddressSession & {

@@ -2,16 +2,15 @@
 import { z } from 'zod'
 import { changeLines, countLine, type PlannedChange } from '../../contract/change-lines.ts'
 import { DomainError } from '../../foundation/errors.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 import { named } from '../tools/environments.ts'
 import { changesForView, forView } from '../views/views.ts'
 
-const proposed = compile(
-  graphql(`query EndpointProposal($base: String!) { proposal(base: $base) { from changes } }`),
+const proposed = staticOperation(
+  `query EndpointProposal($base: String!) { proposal(base: $base) { from changes } }`,
 )
 
 export const PROPOSAL = 'proposal'

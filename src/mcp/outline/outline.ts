@@ -4,7 +4,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { VersionedCache } from '../../foundation/versioned-cache.ts'
 import { type Context, grantsName } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { compile, staticOperation } from '../../graphql/execute.ts'
 import { projectInTurns } from '../../schema-shape/portable-schema.ts'
 import { fieldsOf, lineWithin, nameShown } from './describe-type-line.ts'
 import { estimateTokens } from './llm-token-estimate.ts'
@@ -15,11 +15,9 @@ const Links = graphql(`query OutlineLinks($base: String!) {
   outlinedFileTypes(base: $base)
 }`)
 const readLinks = compile(Links)
-const readTypes = compile(
-  graphql(`query OutlineTypes($base: String!) {
-    outlinedTypes(base: $base) { types { id jsonSchema records } others total }
-  }`),
-)
+const readTypes = staticOperation(`query OutlineTypes($base: String!) {
+  outlinedTypes(base: $base) { types { id jsonSchema records } others total }
+}`)
 type Link = ResultOf<typeof Links>['outlinedLinks'][number]
 
 /** A type with its fields in words, also with their bounds; null if its schema is too large. */

@@ -3,8 +3,7 @@ import { nearest } from '../../contract/suggest.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { valuesOf } from '../../json/rows.ts'
 import { clean, listed } from '../../schema-shape/descriptions.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
@@ -17,13 +16,10 @@ import { fillTemplate, type Prompt, type PromptArgument, readPrompt } from './pr
 export const PROMPT_TYPE = 'prompt'
 
 const ACTIVE = { field: 'status', op: 'eq', value: 'active' }
-const listRecords = compile(
-  graphql(
-    `query Prompts($base: String!, $type: String!, $filter: JSON, $limit: Int) {
-      records(base: $base, recordType: $type, filter: $filter, sort: "created_at,id", fields: ["id", "data"], limit: $limit) { rows }
-    }`,
-  ),
-)
+const listRecords =
+  staticOperation(`query Prompts($base: String!, $type: String!, $filter: JSON, $limit: Int) {
+  records(base: $base, recordType: $type, filter: $filter, sort: "created_at,id", fields: ["id", "data"], limit: $limit) { rows }
+}`)
 type Row = { id: string; data: unknown }
 type Faulty = { id: string; fault: string }
 /** The prompts of a base by published name, and the invalid prompt records. */

@@ -3,7 +3,7 @@ import { pageBody } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { type RunName, type RunsQuery, runsUri } from '../protocol/resource-uri.ts'
 import { queryOf } from './uri-query.ts'
 
@@ -11,23 +11,19 @@ const Fields = graphql(`fragment ResourceRun on ActionRun {
   id status action_version: actionVersion input output steps error duration_ms: durationMs actor
   request_id: requestId cause created_at: createdAt
 }`)
-const find = compile(
-  graphql(
-    `query ResourceRun($base: String!, $action: String!, $id: String!) {
-      actionRun(base: $base, action: $action, id: $id) { ...ResourceRun }
-    }`,
-    [Fields],
-  ),
+const find = staticOperation(
+  `query ResourceRun($base: String!, $action: String!, $id: String!) {
+    actionRun(base: $base, action: $action, id: $id) { ...ResourceRun }
+  }`,
+  [Fields],
 )
-const list = compile(
-  graphql(
-    `query ResourceRuns($base: String!, $action: String!, $status: String, $cursor: String, $limit: Int) {
-      actionRuns(base: $base, action: $action, status: $status, cursor: $cursor, limit: $limit) {
-        data { ...ResourceRun } hasMore truncated limit offset nextCursor
-      }
-    }`,
-    [Fields],
-  ),
+const list = staticOperation(
+  `query ResourceRuns($base: String!, $action: String!, $status: String, $cursor: String, $limit: Int) {
+    actionRuns(base: $base, action: $action, status: $status, cursor: $cursor, limit: $limit) {
+      data { ...ResourceRun } hasMore truncated limit offset nextCursor
+    }
+  }`,
+  [Fields],
 )
 
 type One = Extract<RunName, { kind: 'run' }>

@@ -5,7 +5,7 @@ import { decodeText } from '../../foundation/text-encoding.ts'
 import { openContent } from '../../graphql/content.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 import { type FileName, type FilesQuery, filesUri } from '../protocol/resource-uri.ts'
 import { queryOf } from './uri-query.ts'
@@ -14,23 +14,19 @@ const Fields = graphql(`fragment ResourceFile on File {
   path file_type: fileType version content_sha256: contentSha256 size content_type: contentType metadata label
   created_at: createdAt updated_at: updatedAt
 }`)
-const find = compile(
-  graphql(
-    `query ResourceFile($base: String!, $type: String!, $path: String!) {
-      file(base: $base, fileType: $type, path: $path) { ...ResourceFile }
-    }`,
-    [Fields],
-  ),
+const find = staticOperation(
+  `query ResourceFile($base: String!, $type: String!, $path: String!) {
+    file(base: $base, fileType: $type, path: $path) { ...ResourceFile }
+  }`,
+  [Fields],
 )
-const list = compile(
-  graphql(
-    `query ResourceFiles($base: String!, $type: String!, $prefix: String, $cursor: String, $limit: Int) {
-      files(base: $base, fileType: $type, prefix: $prefix, cursor: $cursor, limit: $limit) {
-        data { kind path file { ...ResourceFile } } hasMore limit offset nextCursor
-      }
-    }`,
-    [Fields],
-  ),
+const list = staticOperation(
+  `query ResourceFiles($base: String!, $type: String!, $prefix: String, $cursor: String, $limit: Int) {
+    files(base: $base, fileType: $type, prefix: $prefix, cursor: $cursor, limit: $limit) {
+      data { kind path file { ...ResourceFile } } hasMore limit offset nextCursor
+    }
+  }`,
+  [Fields],
 )
 
 type One = Extract<FileName, { kind: 'file' }>

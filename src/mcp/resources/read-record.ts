@@ -1,17 +1,14 @@
 import { LIMITS } from '../../foundation/limits.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import { ToolRecord } from '../tools/records/operations.ts'
 
 /** Reads one record with all fields that tools show. */
-export const readRecord = compile(
-  graphql(
-    `query ReadRecord($base: String!, $type: String!, $id: String!) {
-      record(base: $base, recordType: $type, id: $id) { ...ToolRecord }
-    }`,
-    [ToolRecord],
-  ),
+export const readRecord = staticOperation(
+  `query ReadRecord($base: String!, $type: String!, $id: String!) {
+    record(base: $base, recordType: $type, id: $id) { ...ToolRecord }
+  }`,
+  [ToolRecord],
 )
 
 /** Properties that usually name a record, best first. */

@@ -1,32 +1,24 @@
 import { rowsBody } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { parseJson } from '../../json/parse.ts'
 import { valuesOf } from '../../json/rows.ts'
 import { type ListQuery, type ResourceName, recordsUri } from '../protocol/resource-uri.ts'
 import { queryOf } from './uri-query.ts'
 
-const list = compile(
-  graphql(
-    `query ResourceRecords($base: String!, $type: String!, $filter: JSON, $cursor: String, $limit: Int) {
-      records(base: $base, recordType: $type, filter: $filter, cursor: $cursor, limit: $limit) {
-        rows hasMore limit offset nextCursor
-      }
-    }`,
-  ),
-)
+const list =
+  staticOperation(`query ResourceRecords($base: String!, $type: String!, $filter: JSON, $cursor: String, $limit: Int) {
+    records(base: $base, recordType: $type, filter: $filter, cursor: $cursor, limit: $limit) {
+      rows hasMore limit offset nextCursor
+    }
+  }`)
 
 // Called without entries, it checks what it gets, and read access to the log: types under a row policy are readable, but
 // their changes are not reported.
-const findLog = compile(
-  graphql(
-    `query ReadableLog($base: String!, $type: String!, $condition: JSON) {
-      changesMatch(base: $base, recordType: $type, condition: $condition, seqs: [])
-    }`,
-  ),
-)
+const findLog = staticOperation(`query ReadableLog($base: String!, $type: String!, $condition: JSON) {
+  changesMatch(base: $base, recordType: $type, condition: $condition, seqs: [])
+}`)
 
 /**
  * Checks that the session may follow the changes of a record type, with a condition on changes or null.

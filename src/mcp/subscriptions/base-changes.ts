@@ -2,7 +2,7 @@ import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type Context, grantsName, outliving } from '../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../graphql/document.ts'
-import { compile, compileSubscription } from '../../graphql/execute.ts'
+import { compileSubscription, staticOperation } from '../../graphql/execute.ts'
 import type { ResourceName } from '../protocol/resource-uri.ts'
 import { type FilteredList, filteredList } from './filtered-list.ts'
 
@@ -10,13 +10,10 @@ const Entries = graphql(
   `subscription WatchBase($base: String!) { changes(base: $base) { seq kind recordType id } }`,
 )
 const readLog = compileSubscription(Entries)
-const match = compile(
-  graphql(
-    `query WatchedMatch($base: String!, $type: String!, $filter: JSON, $condition: JSON, $seqs: [Float!]!) {
-      changesMatch(base: $base, recordType: $type, filter: $filter, condition: $condition, seqs: $seqs)
-    }`,
-  ),
-)
+const match =
+  staticOperation(`query WatchedMatch($base: String!, $type: String!, $filter: JSON, $condition: JSON, $seqs: [Float!]!) {
+    changesMatch(base: $base, recordType: $type, filter: $filter, condition: $condition, seqs: $seqs)
+  }`)
 type Entry = ResultOf<typeof Entries>['changes']
 
 /** A subscribed resource. A list has its filter and its condition on changes as JSON; null for none. */

@@ -1,5 +1,5 @@
 import { graphql } from '../../graphql/document.ts'
-import { compile, compileSubscription } from '../../graphql/execute.ts'
+import { compileSubscription, staticOperation } from '../../graphql/execute.ts'
 import { isAtEndpoint, isUnchanged } from '../endpoints/endpoint.ts'
 import { PROMPT_TYPE } from '../prompts/prompts.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
@@ -13,8 +13,8 @@ const followTypes = compileSubscription(
     recordTypeChanges(base: $base, endpoint: $endpoint) { recordType }
   }`),
 )
-const findType = compile(
-  graphql(`query WatchedType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`),
+const findType = staticOperation(
+  `query WatchedType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`,
 )
 
 /**

@@ -1,7 +1,6 @@
 /** MCP subscriptions: changes of the log become notifications of lists and resources. */
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 import type { FileName, ResourceName } from '../protocol/resource-uri.ts'
@@ -10,35 +9,22 @@ import { checkCondition, conditionOf, filterOf, listQueryOf } from '../resources
 import { asFault, requireResource } from '../resources/resources.ts'
 import { type Followed, followResource } from './base-changes.ts'
 
-const findType = compile(
-  graphql(`query FollowType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`),
+const findType = staticOperation(
+  `query FollowType($base: String!, $type: String!) { recordType(base: $base, id: $type) { id } }`,
 )
-const findFile = compile(
-  graphql(
-    `query FollowFile($base: String!, $type: String!, $path: String!) {
-      file(base: $base, fileType: $type, path: $path) { version }
-    }`,
-  ),
+const findFile = staticOperation(`query FollowFile($base: String!, $type: String!, $path: String!) {
+  file(base: $base, fileType: $type, path: $path) { version }
+}`)
+const findFileType = staticOperation(
+  `query FollowFileType($base: String!, $type: String!) { files(base: $base, fileType: $type, limit: 1) { hasMore } }`,
 )
-const findFileType = compile(
-  graphql(
-    `query FollowFileType($base: String!, $type: String!) { files(base: $base, fileType: $type, limit: 1) { hasMore } }`,
-  ),
-)
-const findRecord = compile(
-  graphql(
-    `query FollowRecord($base: String!, $type: String!, $id: String!) {
-      record(base: $base, recordType: $type, id: $id) { id }
-    }`,
-  ),
-)
-const findRecords = compile(
-  graphql(
-    `query FollowRecords($base: String!, $type: String!, $filter: JSON, $cursor: String) {
-      records(base: $base, recordType: $type, filter: $filter, cursor: $cursor, limit: 1) { hasMore }
-    }`,
-  ),
-)
+const findRecord = staticOperation(`query FollowRecord($base: String!, $type: String!, $id: String!) {
+  record(base: $base, recordType: $type, id: $id) { id }
+}`)
+const findRecords =
+  staticOperation(`query FollowRecords($base: String!, $type: String!, $filter: JSON, $cursor: String) {
+    records(base: $base, recordType: $type, filter: $filter, cursor: $cursor, limit: 1) { hasMore }
+  }`)
 /** The resource subscriptions of one session. */
 export type Follows = {
   /**

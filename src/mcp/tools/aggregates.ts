@@ -1,21 +1,17 @@
 /** The tool aggregate_records. */
 import { z } from 'zod'
 import { rowsBody } from '../../contract/response-bodies.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { BY_OFFSET, ReadResult } from '../budget/read-result.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
-const aggregate = compile(
-  graphql(
-    `query ToolAggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON,
-      $having: JSON, $sort: JSON, $asOf: String, $over: JSON, $limit: Int, $offset: Int) {
-      aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
-        having: $having, sort: $sort, asOf: $asOf, over: $over, limit: $limit, offset: $offset) { rows hasMore limit offset hint }
-    }`,
-  ),
-)
+const aggregate =
+  staticOperation(`query ToolAggregate($base: String!, $recordType: String!, $filter: JSON, $aggregations: JSON, $groupBy: JSON,
+    $having: JSON, $sort: JSON, $asOf: String, $over: JSON, $limit: Int, $offset: Int) {
+    aggregate(base: $base, recordType: $recordType, filter: $filter, aggregations: $aggregations, groupBy: $groupBy,
+      having: $having, sort: $sort, asOf: $asOf, over: $over, limit: $limit, offset: $offset) { rows hasMore limit offset hint }
+  }`)
 
 const object = z.record(z.string(), z.unknown())
 

@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { BYTES_OF_TOKEN } from '../budget/fit.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { answerOutput, pageArguments } from '../tool/page-arguments.ts'
@@ -11,26 +10,20 @@ import { reading, tool, writing } from '../tool/tool.ts'
 import { attachNamed } from './files/attach.ts'
 import { one } from './records/operations.ts'
 
-const list = compile(
-  graphql(
-    `query ToolAttachments($base: String!, $recordType: String!, $recordId: String!, $limit: Int, $cursor: String) {
-      page: attachments(base: $base, recordType: $recordType, recordId: $recordId, limit: $limit, cursor: $cursor) {
-        data { id filename content_type: contentType size sha256 status created_at: createdAt }
-        hasMore limit offset total nextCursor cursors
-      }
-    }`,
-  ),
-)
-const get = compile(
-  graphql(
-    `query ToolAttachment($base: String!, $recordType: String!, $recordId: String!, $filename: String!, $maxBytes: Int!) {
-      found: attachment(base: $base, recordType: $recordType, recordId: $recordId, filename: $filename) {
-        id filename content_type: contentType size sha256 status created_at: createdAt text(maxBytes: $maxBytes)
-        url expires_at: expiresAt
-      }
-    }`,
-  ),
-)
+const list =
+  staticOperation(`query ToolAttachments($base: String!, $recordType: String!, $recordId: String!, $limit: Int, $cursor: String) {
+    page: attachments(base: $base, recordType: $recordType, recordId: $recordId, limit: $limit, cursor: $cursor) {
+      data { id filename content_type: contentType size sha256 status created_at: createdAt }
+      hasMore limit offset total nextCursor cursors
+    }
+  }`)
+const get =
+  staticOperation(`query ToolAttachment($base: String!, $recordType: String!, $recordId: String!, $filename: String!, $maxBytes: Int!) {
+    found: attachment(base: $base, recordType: $recordType, recordId: $recordId, filename: $filename) {
+      id filename content_type: contentType size sha256 status created_at: createdAt text(maxBytes: $maxBytes)
+      url expires_at: expiresAt
+    }
+  }`)
 
 export const attachmentTools = [
   tool('attach', {

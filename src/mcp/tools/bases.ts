@@ -4,7 +4,7 @@ import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { BaseBody } from '../../contract/shapes.ts'
 import { withPaths } from '../../foundation/errors.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { answerOutput, pageArguments, pageOf, pageOutput } from '../tool/page-arguments.ts'
 import { accountTool, reading, writing } from '../tool/tool.ts'
@@ -14,21 +14,17 @@ const ToolBase = graphql(`fragment ToolBase on Base {
   change_set: changeSet { title status revision created_by: createdBy created_by_name: createdByName written_at: writtenAt counts }
   version created_at: createdAt updated_at: updatedAt
 }`)
-const listBases = compile(
-  graphql(
-    `query ToolListBases($limit: Int, $offset: Int, $cursor: String) {
+const listBases = staticOperation(
+  `query ToolListBases($limit: Int, $offset: Int, $cursor: String) {
     bases(limit: $limit, offset: $offset, cursor: $cursor) { data { ...ToolBase } hasMore limit offset nextCursor cursors }
   }`,
-    [ToolBase],
-  ),
+  [ToolBase],
 )
-const putBase = compile(
-  graphql(
-    `mutation ToolPutBase($id: String!, $input: BaseInput!) {
+const putBase = staticOperation(
+  `mutation ToolPutBase($id: String!, $input: BaseInput!) {
     putBase(id: $id, input: $input) { ...ToolBase dry_run: dryRun }
   }`,
-    [ToolBase],
-  ),
+  [ToolBase],
 )
 
 const texts = BaseBody.pick({ name: true, description: true }).shape

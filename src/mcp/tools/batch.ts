@@ -1,21 +1,18 @@
 /** The tool batch: many operations in one transaction. */
 import { z } from 'zod'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 
-const run = compile(
-  graphql(
-    `mutation ToolBatch($base: String!, $operations: JSON!) {
-      batch(base: $base, operations: $operations) {
-        rows(records: false) count requestId warnings dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
-      }
-    }`,
-    [DeletionParts, PlanParts],
-  ),
+const run = staticOperation(
+  `mutation ToolBatch($base: String!, $operations: JSON!) {
+    batch(base: $base, operations: $operations) {
+      rows(records: false) count requestId warnings dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
+    }
+  }`,
+  [DeletionParts, PlanParts],
 )
 
 /** The engine validates the operations, after it has checked their number. */

@@ -10,7 +10,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { without } from '../budget/lean.ts'
 import { ReadResult, type Row } from '../budget/read-result.ts'
 import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
@@ -18,93 +18,79 @@ import { refuseOthers } from '../tool/refuse-others.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 import { changesForView, forView } from '../views/views.ts'
 
-const list = compile(
-  graphql(
-    `query ToolChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
-      $kind: String, $operation: String, $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime,
-      $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $withFields: Boolean!, $isGrouped: Boolean!) {
-      changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
-        operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
-        showsBefore: $showsBefore) @skip(if: $isGrouped) {
-        data {
-          seq at actor { token_id: tokenId name kind via } request_id: requestId
-          call { id tool endpoint client trace_id: traceId }
-          kind record_type: recordType id operation version diff cause proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } title @include(if: $withTitles)
-        }
-        hasMore limit nextAfter nextBefore hint
+const list =
+  staticOperation(`query ToolChanges($base: String!, $after: Float, $before: Float, $order: LogOrder, $recordType: String, $id: String,
+    $kind: String, $operation: String, $actor: String, $actorKind: String, $requestId: String, $since: DateTime, $until: DateTime,
+    $limit: Int, $showsBefore: Boolean, $withTitles: Boolean!, $withFields: Boolean!, $isGrouped: Boolean!) {
+    changes(base: $base, after: $after, before: $before, order: $order, recordType: $recordType, id: $id, kind: $kind,
+      operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
+      showsBefore: $showsBefore) @skip(if: $isGrouped) {
+      data {
+        seq at actor { token_id: tokenId name kind via } request_id: requestId
+        call { id tool endpoint client trace_id: traceId }
+        kind record_type: recordType id operation version diff cause proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } title @include(if: $withTitles)
       }
-      changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
-        operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
-        withFields: $withFields) @include(if: $isGrouped) {
-        data {
-          request_id: requestId call { id tool endpoint client trace_id: traceId }
-          actor { token_id: tokenId name kind via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
-          id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
-          fields @include(if: $withFields) { row } undone_by: undoneBy proposed { token_id: tokenId name kind count }
-        }
-        hasMore limit nextBefore hint
+      hasMore limit nextAfter nextBefore hint
+    }
+    changeGroups(base: $base, after: $after, before: $before, recordType: $recordType, id: $id, kind: $kind,
+      operation: $operation, actor: $actor, actorKind: $actorKind, requestId: $requestId, since: $since, until: $until, limit: $limit,
+      withFields: $withFields) @include(if: $isGrouped) {
+      data {
+        request_id: requestId call { id tool endpoint client trace_id: traceId }
+        actor { token_id: tokenId name kind via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
+        id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
+        fields @include(if: $withFields) { row } undone_by: undoneBy proposed { token_id: tokenId name kind count }
       }
-    }`,
-  ),
-)
+      hasMore limit nextBefore hint
+    }
+  }`)
 
-const listCalls = compile(
-  graphql(
-    `query ToolCalls($base: String!, $token: String, $outcome: String, $since: DateTime, $until: DateTime, $requestId: String, $limit: Int) {
-      calls(base: $base, token: $token, outcome: $outcome, since: $since, until: $until, requestId: $requestId, limit: $limit) {
-        data {
-          at actor { token_id: tokenId name kind via } endpoint tool route outcome message ms arguments request_id: requestId changes
-        }
-        hasMore limit nextBefore
+const listCalls =
+  staticOperation(`query ToolCalls($base: String!, $token: String, $outcome: String, $since: DateTime, $until: DateTime, $requestId: String, $limit: Int) {
+    calls(base: $base, token: $token, outcome: $outcome, since: $since, until: $until, requestId: $requestId, limit: $limit) {
+      data {
+        at actor { token_id: tokenId name kind via } endpoint tool route outcome message ms arguments request_id: requestId changes
       }
-    }`,
-  ),
-)
+      hasMore limit nextBefore
+    }
+  }`)
 
-const listUsage = compile(
-  graphql(
-    `query ToolUsage($base: String!, $token: String, $since: DateTime, $until: DateTime) {
-      usage(base: $base, token: $token, since: $since, until: $until, by: tool) {
-        tool calls failed reads changes bytes_in: bytesIn bytes_out: bytesOut ms
-      }
-    }`,
-  ),
-)
+const listUsage =
+  staticOperation(`query ToolUsage($base: String!, $token: String, $since: DateTime, $until: DateTime) {
+    usage(base: $base, token: $token, since: $since, until: $until, by: tool) {
+      tool calls failed reads changes bytes_in: bytesIn bytes_out: bytesOut ms
+    }
+  }`)
 
 const TraceStepFields = graphql(`fragment ToolTraceStep on TraceStep {
   kind id of depth cause at status change { seq kind record_type: recordType id operation version }
   actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId }
 }`)
-const trace = compile(
-  graphql(
-    `query ToolTrace($base: String!, $seq: Float!) {
-      changeTrace(base: $base, seq: $seq) {
-        change {
-          seq at actor { token_id: tokenId name kind via } request_id: requestId
-          call { id tool endpoint client trace_id: traceId }
-          kind record_type: recordType id operation version diff cause
-        }
-        causes { ...ToolTraceStep } effects { ...ToolTraceStep } truncated
+const trace = staticOperation(
+  `query ToolTrace($base: String!, $seq: Float!) {
+    changeTrace(base: $base, seq: $seq) {
+      change {
+        seq at actor { token_id: tokenId name kind via } request_id: requestId
+        call { id tool endpoint client trace_id: traceId }
+        kind record_type: recordType id operation version diff cause
       }
-    }`,
-    [TraceStepFields],
-  ),
+      causes { ...ToolTraceStep } effects { ...ToolTraceStep } truncated
+    }
+  }`,
+  [TraceStepFields],
 )
 
-const revert = compile(
-  graphql(
-    `mutation ToolUndo($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
-      $recordType: String, $seq: Float, $last: Boolean, $skipConflicts: Boolean, $force: Boolean, $withEffects: Boolean, $shown: Int!) {
-      revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
-        seq: $seq, last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects, withTitles: true) {
-        request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
-        rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount secrets dry_run: dryRun
-        also { reverts kind record_type: recordType id } effects { changes deliveries { id of status } runs { id of status } }
-        plan { what token expiresAt }
-      }
-    }`,
-  ),
-)
+const revert =
+  staticOperation(`mutation ToolUndo($base: String!, $requestId: String, $actor: String, $since: DateTime, $until: DateTime,
+    $recordType: String, $seq: Float, $last: Boolean, $skipConflicts: Boolean, $force: Boolean, $withEffects: Boolean, $shown: Int!) {
+    revertChanges(base: $base, requestId: $requestId, actor: $actor, since: $since, until: $until, recordType: $recordType,
+      seq: $seq, last: $last, skipConflicts: $skipConflicts, force: $force, withEffects: $withEffects, withTitles: true) {
+      request_id: requestId last { request_id: requestId at via tool } count by { kind record_type: recordType operation count }
+      rows(limit: $shown) skipped: skippedRows(limit: $shown) skipped_count: skippedCount secrets dry_run: dryRun
+      also { reverts kind record_type: recordType id } effects { changes deliveries { id of status } runs { id of status } }
+      plan { what token expiresAt }
+    }
+  }`)
 
 const INCLUDED = ['before', 'titles', 'fields'] as const
 const seq = z.int().min(0)

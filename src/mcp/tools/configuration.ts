@@ -6,7 +6,7 @@ import { DELIVERY_STATUSES } from '../../contract/trigger-shapes.ts'
 import { invalid } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { PAGE, pageOutput } from '../tool/page-arguments.ts'
 import { refuseOthers } from '../tool/refuse-others.ts'
@@ -26,58 +26,45 @@ export const KINDS = [
 const ToolDefinition = graphql(`fragment ToolDefinition on Definition {
   id body version created_at: createdAt updated_at: updatedAt
 }`)
-const list = compile(
-  graphql(
-    `query ToolListDefinitions($base: String!, $kind: String!, $limit: Int, $cursor: String) {
-      page: definitions(base: $base, kind: $kind, limit: $limit, cursor: $cursor) {
-        data { ...ToolDefinition } hasMore limit offset nextCursor cursors
-      }
-    }`,
-    [ToolDefinition],
-  ),
+const list = staticOperation(
+  `query ToolListDefinitions($base: String!, $kind: String!, $limit: Int, $cursor: String) {
+    page: definitions(base: $base, kind: $kind, limit: $limit, cursor: $cursor) {
+      data { ...ToolDefinition } hasMore limit offset nextCursor cursors
+    }
+  }`,
+  [ToolDefinition],
 )
-const get = compile(
-  graphql(
-    `query ToolGetDefinition($base: String!, $kind: String!, $id: String!) {
-      found: definition(base: $base, kind: $kind, id: $id) { ...ToolDefinition }
-    }`,
-    [ToolDefinition],
-  ),
+const get = staticOperation(
+  `query ToolGetDefinition($base: String!, $kind: String!, $id: String!) {
+    found: definition(base: $base, kind: $kind, id: $id) { ...ToolDefinition }
+  }`,
+  [ToolDefinition],
 )
-const deliveries = compile(
-  graphql(
-    `query ToolListDeliveries($base: String!, $id: String!, $status: String, $limit: Int, $cursor: String) {
-      page: triggerDeliveries(base: $base, trigger: $id, status: $status, limit: $limit, cursor: $cursor) {
-        data {
-          id event record_type: recordType record_id: recordId change_seq: changeSeq status attempts
-          next_attempt_at: nextAttemptAt last_attempt_at: lastAttemptAt response error created_at: createdAt
-        } hasMore limit offset nextCursor cursors
-      }
-    }`,
-  ),
-)
-const ingested = compile(
-  graphql(
-    `query ToolListIngested($base: String!, $id: String!, $status: String, $limit: Int, $cursor: String) {
-      page: inboundDeliveries(base: $base, webhook: $id, status: $status, limit: $limit, cursor: $cursor) {
-        data {
-          id delivery_id: deliveryId status attempts records error body last_attempt_at: lastAttemptAt created_at: createdAt
-        } hasMore limit offset nextCursor cursors
-      }
-    }`,
-  ),
-)
-const runs = compile(
-  graphql(
-    `query ToolListRuns($base: String!, $id: String!, $status: String, $limit: Int, $cursor: String) {
-      page: actionRuns(base: $base, action: $id, status: $status, limit: $limit, cursor: $cursor) {
-        data {
-          id status input output steps error duration_ms: durationMs actor cause created_at: createdAt
-        } hasMore limit offset nextCursor cursors
-      }
-    }`,
-  ),
-)
+const deliveries =
+  staticOperation(`query ToolListDeliveries($base: String!, $id: String!, $status: String, $limit: Int, $cursor: String) {
+    page: triggerDeliveries(base: $base, trigger: $id, status: $status, limit: $limit, cursor: $cursor) {
+      data {
+        id event record_type: recordType record_id: recordId change_seq: changeSeq status attempts
+        next_attempt_at: nextAttemptAt last_attempt_at: lastAttemptAt response error created_at: createdAt
+      } hasMore limit offset nextCursor cursors
+    }
+  }`)
+const ingested =
+  staticOperation(`query ToolListIngested($base: String!, $id: String!, $status: String, $limit: Int, $cursor: String) {
+    page: inboundDeliveries(base: $base, webhook: $id, status: $status, limit: $limit, cursor: $cursor) {
+      data {
+        id delivery_id: deliveryId status attempts records error body last_attempt_at: lastAttemptAt created_at: createdAt
+      } hasMore limit offset nextCursor cursors
+    }
+  }`)
+const runs =
+  staticOperation(`query ToolListRuns($base: String!, $id: String!, $status: String, $limit: Int, $cursor: String) {
+    page: actionRuns(base: $base, action: $id, status: $status, limit: $limit, cursor: $cursor) {
+      data {
+        id status input output steps error duration_ms: durationMs actor cause created_at: createdAt
+      } hasMore limit offset nextCursor cursors
+    }
+  }`)
 
 type Listing = { base: string; limit: number; cursor?: string }
 type LogListing = Listing & { id: string; status?: string }

@@ -4,73 +4,53 @@ import { z } from 'zod'
 import { trim, writtenBody } from '../../contract/response-bodies.ts'
 import { invalid, withPaths } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 import { KINDS, shownDefinition } from './configuration.ts'
 
-const put = compile(
-  graphql(
-    `mutation ToolPutDefinition($base: String!, $kind: String!, $id: String!, $merge: JSON!, $expectedVersions: [Int!]) {
-      done: putDefinition(base: $base, kind: $kind, id: $id, merge: $merge, expectedVersions: $expectedVersions) {
-        id body version operation warnings dry_run: dryRun
-      }
-    }`,
-  ),
+const put =
+  staticOperation(`mutation ToolPutDefinition($base: String!, $kind: String!, $id: String!, $merge: JSON!, $expectedVersions: [Int!]) {
+    done: putDefinition(base: $base, kind: $kind, id: $id, merge: $merge, expectedVersions: $expectedVersions) {
+      id body version operation warnings dry_run: dryRun
+    }
+  }`)
+const remove = staticOperation(
+  `mutation ToolDeleteConfiguration($base: String!, $kind: String!, $id: String!, $expectedVersions: [Int!]) {
+    done: deleteDefinition(base: $base, kind: $kind, id: $id, expectedVersions: $expectedVersions) {
+      id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
+    }
+  }`,
+  [DeletionParts, PlanParts],
 )
-const remove = compile(
-  graphql(
-    `mutation ToolDeleteConfiguration($base: String!, $kind: String!, $id: String!, $expectedVersions: [Int!]) {
-      done: deleteDefinition(base: $base, kind: $kind, id: $id, expectedVersions: $expectedVersions) {
-        id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
-      }
-    }`,
-    [DeletionParts, PlanParts],
-  ),
-)
-const rotate = compile(
-  graphql(`mutation ToolRotateSecret($base: String!, $id: String!) {
-    done: rotateTriggerSecret(base: $base, id: $id) { id secret version dry_run: dryRun }
-  }`),
-)
-const rotateInbound = compile(
-  graphql(`mutation ToolRotateInboundSecret($base: String!, $id: String!) {
-    done: rotateInboundWebhookSecret(base: $base, id: $id) { id secret version dry_run: dryRun }
-  }`),
-)
-const test = compile(
-  graphql(`mutation ToolTestTrigger($base: String!, $id: String!) {
-    done: testTrigger(base: $base, id: $id) { id event status attempts dry_run: dryRun }
-  }`),
-)
-const replaySent = compile(
-  graphql(`mutation ToolReplayDelivery($base: String!, $id: String!, $delivery: String!) {
-    done: replayTriggerDelivery(base: $base, id: $id, delivery: $delivery) { id event status attempts dry_run: dryRun }
-  }`),
-)
-const replayTaken = compile(
-  graphql(`mutation ToolReplayIngested($base: String!, $id: String!, $delivery: String!) {
-    done: replayInboundDelivery(base: $base, id: $id, delivery: $delivery) { id status attempts records error dry_run: dryRun }
-  }`),
-)
-const applySeed = compile(
-  graphql(`mutation ToolApplySeed($base: String!, $id: String!) {
-    done: applySeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
-  }`),
-)
-const resetSeed = compile(
-  graphql(`mutation ToolResetSeed($base: String!, $id: String!) {
-    done: resetSeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
-  }`),
-)
-const clearSeed = compile(
-  graphql(`mutation ToolClearSeed($base: String!, $id: String!) {
-    done: clearSeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
-  }`),
-)
+const rotate = staticOperation(`mutation ToolRotateSecret($base: String!, $id: String!) {
+  done: rotateTriggerSecret(base: $base, id: $id) { id secret version dry_run: dryRun }
+}`)
+const rotateInbound = staticOperation(`mutation ToolRotateInboundSecret($base: String!, $id: String!) {
+  done: rotateInboundWebhookSecret(base: $base, id: $id) { id secret version dry_run: dryRun }
+}`)
+const test = staticOperation(`mutation ToolTestTrigger($base: String!, $id: String!) {
+  done: testTrigger(base: $base, id: $id) { id event status attempts dry_run: dryRun }
+}`)
+const replaySent =
+  staticOperation(`mutation ToolReplayDelivery($base: String!, $id: String!, $delivery: String!) {
+  done: replayTriggerDelivery(base: $base, id: $id, delivery: $delivery) { id event status attempts dry_run: dryRun }
+}`)
+const replayTaken =
+  staticOperation(`mutation ToolReplayIngested($base: String!, $id: String!, $delivery: String!) {
+  done: replayInboundDelivery(base: $base, id: $id, delivery: $delivery) { id status attempts records error dry_run: dryRun }
+}`)
+const applySeed = staticOperation(`mutation ToolApplySeed($base: String!, $id: String!) {
+  done: applySeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
+}`)
+const resetSeed = staticOperation(`mutation ToolResetSeed($base: String!, $id: String!) {
+  done: resetSeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
+}`)
+const clearSeed = staticOperation(`mutation ToolClearSeed($base: String!, $id: String!) {
+  done: clearSeed(base: $base, id: $id) { id records relationships dry_run: dryRun }
+}`)
 
 const ACTS = ['delete', 'rotate_secret', 'test', 'replay', 'apply', 'reset', 'clear'] as const
 type Target = { base: string; id: string }

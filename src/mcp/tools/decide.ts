@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { check, inBody } from '../../contract/validate.ts'
 import { type DomainError, oneFault } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import { success, type ToolResult } from '../protocol/result.ts'
 import type { ToolCall } from '../tool/tool.ts'
@@ -13,13 +12,12 @@ import { definition, publish } from '../tool/tool-definition.ts'
 import { openDecision } from '../views/decisions.ts'
 import { isPageKey, onlyIn } from '../views/views.ts'
 
-const decideRequest = compile(
-  graphql(`mutation ViewDecides($base: String!, $id: String!, $decision: String!, $note: String, $revision: Int) {
+const decideRequest =
+  staticOperation(`mutation ViewDecides($base: String!, $id: String!, $decision: String!, $note: String, $revision: Int) {
     done: decideReviewRequest(base: $base, id: $id, decision: $decision, note: $note, revision: $revision) {
       id state from title promotion { id }
     }
-  }`),
-)
+  }`)
 
 export const DECIDE = 'decide'
 

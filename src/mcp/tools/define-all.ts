@@ -5,16 +5,11 @@ import { check, inBody } from '../../contract/validate.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 
-const run = compile(
-  graphql(
-    `mutation DefineAll($base: String!, $operations: JSON!) {
-      batch(base: $base, operations: $operations) { rows(records: false) warnings dry_run: dryRun }
-    }`,
-  ),
-)
+const run = staticOperation(`mutation DefineAll($base: String!, $operations: JSON!) {
+  batch(base: $base, operations: $operations) { rows(records: false) warnings dry_run: dryRun }
+}`)
 
 /** One definition as an operation on types, which merges its fields. */
 export type Definition = {

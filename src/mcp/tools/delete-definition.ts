@@ -2,36 +2,29 @@
 import { z } from 'zod'
 import { invalid } from '../../foundation/errors.ts'
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { accountTool, deleting } from '../tool/tool.ts'
 
-const deleteBase = compile(
-  graphql(
-    `mutation ToolDeleteBase($id: String!) {
-      deleteBase(id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
-    }`,
-    [DeletionParts, PlanParts],
-  ),
+const deleteBase = staticOperation(
+  `mutation ToolDeleteBase($id: String!) {
+    deleteBase(id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
+  }`,
+  [DeletionParts, PlanParts],
 )
-const deleteRecordType = compile(
-  graphql(
-    `mutation ToolDeleteRecordType($base: String!, $id: String!) {
-      deleteRecordType(base: $base, id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
-    }`,
-    [DeletionParts, PlanParts],
-  ),
+const deleteRecordType = staticOperation(
+  `mutation ToolDeleteRecordType($base: String!, $id: String!) {
+    deleteRecordType(base: $base, id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
+  }`,
+  [DeletionParts, PlanParts],
 )
-const deleteRelationshipType = compile(
-  graphql(
-    `mutation ToolDeleteRelationshipType($base: String!, $id: String!) {
-      deleteRelationshipType(base: $base, id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
-    }`,
-    [DeletionParts, PlanParts],
-  ),
+const deleteRelationshipType = staticOperation(
+  `mutation ToolDeleteRelationshipType($base: String!, $id: String!) {
+    deleteRelationshipType(base: $base, id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
+  }`,
+  [DeletionParts, PlanParts],
 )
 
 type Named = { base: string; id: string }

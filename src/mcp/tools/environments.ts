@@ -12,7 +12,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
@@ -23,40 +23,31 @@ import { changesForView, forView } from '../views/views.ts'
 const ToolPreview = graphql(`fragment ToolPreview on Base {
   id description production_base: productionBase version created_at: createdAt
 }`)
-const create = compile(
-  graphql(
-    `mutation ToolCreatePreview($base: String!, $input: PreviewInput!) {
-      done: createPreview(base: $base, input: $input) { ...ToolPreview dry_run: dryRun }
-    }`,
-    [ToolPreview],
-  ),
+const create = staticOperation(
+  `mutation ToolCreatePreview($base: String!, $input: PreviewInput!) {
+    done: createPreview(base: $base, input: $input) { ...ToolPreview dry_run: dryRun }
+  }`,
+  [ToolPreview],
 )
-const list = compile(
-  graphql(
-    `query ToolListPreviews($base: String!, $state: ListedState, $limit: Int) {
-      page: previews(base: $base, state: $state, limit: $limit) { data { ...ToolPreview } hasMore limit offset }
-    }`,
-    [ToolPreview],
-  ),
+const list = staticOperation(
+  `query ToolListPreviews($base: String!, $state: ListedState, $limit: Int) {
+    page: previews(base: $base, state: $state, limit: $limit) { data { ...ToolPreview } hasMore limit offset }
+  }`,
+  [ToolPreview],
 )
-const remove = compile(
-  graphql(
-    `mutation ToolDeletePreview($id: String!) {
-      done: deleteBase(id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
-    }`,
-    [DeletionParts, PlanParts],
-  ),
+const remove = staticOperation(
+  `mutation ToolDeletePreview($id: String!) {
+    done: deleteBase(id: $id) { id deleted dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts } }
+  }`,
+  [DeletionParts, PlanParts],
 )
-const promote = compile(
-  graphql(
-    `mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $resolve: JSON) {
-      done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, resolve: $resolve) {
-        id kind from base_id: baseId status changes conflicts kept records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
-        plan { what token expiresAt }
-      }
-    }`,
-  ),
-)
+const promote =
+  staticOperation(`mutation ToolPromote($base: String!, $from: String!, $prune: Boolean, $resources: JSON, $force: Boolean, $migration: JSON, $resolve: JSON) {
+    done: promote(base: $base, from: $from, prune: $prune, resources: $resources, force: $force, migration: $migration, resolve: $resolve) {
+      id kind from base_id: baseId status changes conflicts kept records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
+      plan { what token expiresAt }
+    }
+  }`)
 
 const ACTIONS = ['create', 'list', 'delete'] as const
 

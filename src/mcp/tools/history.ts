@@ -2,30 +2,24 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 import { ToolRecord } from './records/operations.ts'
 
-const history = compile(
-  graphql(
-    `query ToolHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $cursor: String) {
-      recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, cursor: $cursor) {
-        data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } }
-        hasMore limit offset total nextCursor cursors
-      }
-    }`,
-  ),
-)
-const past = compile(
-  graphql(
-    `query ToolPast($base: String!, $recordType: String!, $id: String!, $version: Int, $asOf: String) {
-      record(base: $base, recordType: $recordType, id: $id, version: $version, asOf: $asOf) { ...ToolRecord }
-    }`,
-    [ToolRecord],
-  ),
+const history =
+  staticOperation(`query ToolHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $cursor: String) {
+    recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, cursor: $cursor) {
+      data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } }
+      hasMore limit offset total nextCursor cursors
+    }
+  }`)
+const past = staticOperation(
+  `query ToolPast($base: String!, $recordType: String!, $id: String!, $version: Int, $asOf: String) {
+    record(base: $base, recordType: $recordType, id: $id, version: $version, asOf: $asOf) { ...ToolRecord }
+  }`,
+  [ToolRecord],
 )
 
 export const historyTools = [

@@ -14,7 +14,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import type { Caller } from '../protocol/provider.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
@@ -26,41 +26,32 @@ import { changesForView, forView, reviewUrl } from '../views/views.ts'
 import { chosen, metaOf, named, type Proposal } from './environments.ts'
 import { type Approvals, lifeIn } from './review.ts'
 
-const propose = compile(
-  graphql(
-    `query ToolPropose($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
-      proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
-        from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
-      }
-    }`,
-  ),
-)
+const propose =
+  staticOperation(`query ToolPropose($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $resolve: JSON) {
+    proposal(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, resolve: $resolve) {
+      from base_id: baseId changes summary conflicts breaks revision kept records_rewritten: recordsRewritten warnings
+    }
+  }`)
 const ToolRequest = graphql(`fragment ToolRequest on ReviewRequest {
   id from at title state note decision { decision note by { name } at }
 }`)
-const ask = compile(
-  graphql(
-    `mutation ToolAskForReview($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $title: String, $note: String) {
-      done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, title: $title, note: $note) { ...ToolRequest }
-    }`,
-    [ToolRequest],
-  ),
+const ask = staticOperation(
+  `mutation ToolAskForReview($base: String!, $from: String, $prune: Boolean, $resources: JSON, $migration: JSON, $title: String, $note: String) {
+    done: askForReview(base: $base, from: $from, prune: $prune, resources: $resources, migration: $migration, title: $title, note: $note) { ...ToolRequest }
+  }`,
+  [ToolRequest],
 )
-const asked = compile(
-  graphql(
-    `query ToolReviewRequest($base: String!, $from: String) {
-      newest: newestReviewRequest(base: $base, from: $from) { ...ToolRequest }
-    }`,
-    [ToolRequest],
-  ),
+const asked = staticOperation(
+  `query ToolReviewRequest($base: String!, $from: String) {
+    newest: newestReviewRequest(base: $base, from: $from) { ...ToolRequest }
+  }`,
+  [ToolRequest],
 )
-const waitingIn = compile(
-  graphql(`query ToolReviewRequests($base: String!, $limit: Int) {
-    page: reviewRequests(base: $base, limit: $limit) {
-      data { id from title note mayDecide by { name kind } at }
-    }
-  }`),
-)
+const waitingIn = staticOperation(`query ToolReviewRequests($base: String!, $limit: Int) {
+  page: reviewRequests(base: $base, limit: $limit) {
+    data { id from title note mayDecide by { name kind } at }
+  }
+}`)
 
 const WHAT =
   'What promoting a preview would change in production, and what its records break: a plan to show a person.'

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { pageBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult, typeUriIn } from '../budget/read-result.ts'
 import { pageArguments, pageOf, pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
@@ -11,15 +11,13 @@ const ToolType = graphql(`fragment ToolType on RecordType {
   id name description icon color json_schema: jsonSchema indexes timezone sources display version
   created_at: createdAt updated_at: updatedAt
 }`)
-const listTypes = compile(
-  graphql(
-    `query ToolListTypes($base: String!, $limit: Int, $offset: Int, $cursor: String) {
+const listTypes = staticOperation(
+  `query ToolListTypes($base: String!, $limit: Int, $offset: Int, $cursor: String) {
     recordTypes(base: $base, limit: $limit, offset: $offset, cursor: $cursor) {
       data { ...ToolType } hasMore limit offset nextCursor cursors
     }
   }`,
-    [ToolType],
-  ),
+  [ToolType],
 )
 export const recordTypeTools = [
   tool('list_types', {

@@ -1,22 +1,18 @@
 /** The tool get_related: graph traversal along relationships. */
 import { z } from 'zod'
 import { rowsBody } from '../../contract/response-bodies.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { BY_OFFSET, ReadResult, type Row, recordUriIn } from '../budget/read-result.ts'
 import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 import { withId } from './records/operations.ts'
 
-const related = compile(
-  graphql(
-    `query ToolRelated($base: String!, $recordType: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int,
-      $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int) {
-      related(base: $base, recordType: $recordType, id: $id, relType: $relType, direction: $direction, depth: $depth,
-        relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset) { rows hasMore limit offset total hint }
-    }`,
-  ),
-)
+const related =
+  staticOperation(`query ToolRelated($base: String!, $recordType: String!, $id: String!, $relType: String, $direction: RelatedDirection, $depth: Int,
+    $relatedType: String, $filter: JSON, $sort: JSON, $fields: [String!], $limit: Int, $offset: Int) {
+    related(base: $base, recordType: $recordType, id: $id, relType: $relType, direction: $direction, depth: $depth,
+      relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset) { rows hasMore limit offset total hint }
+  }`)
 
 export const relatedTools = [
   tool('get_related', {

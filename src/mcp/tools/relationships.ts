@@ -2,27 +2,23 @@
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 
-const put = compile(
-  graphql(`mutation ToolLink($base: String!, $input: RelationshipInput!) {
-    putRelationship(base: $base, input: $input) {
-      id rel_type: relType source_record_type: sourceRecordType source_id: sourceId target_record_type: targetRecordType
-      target_id: targetId data external_id: externalId external_source: externalSource version valid
-      created_at: createdAt updated_at: updatedAt operation replaced dry_run: dryRun
-    }
-  }`),
-)
-const remove = compile(
-  graphql(`mutation ToolUnlink($base: String!, $relType: String!, $sourceRecordType: String!, $sourceId: String!,
+const put = staticOperation(`mutation ToolLink($base: String!, $input: RelationshipInput!) {
+  putRelationship(base: $base, input: $input) {
+    id rel_type: relType source_record_type: sourceRecordType source_id: sourceId target_record_type: targetRecordType
+    target_id: targetId data external_id: externalId external_source: externalSource version valid
+    created_at: createdAt updated_at: updatedAt operation replaced dry_run: dryRun
+  }
+}`)
+const remove =
+  staticOperation(`mutation ToolUnlink($base: String!, $relType: String!, $sourceRecordType: String!, $sourceId: String!,
     $targetRecordType: String!, $targetId: String!) {
     unlinkRecords(base: $base, relType: $relType, sourceRecordType: $sourceRecordType, sourceId: $sourceId,
       targetRecordType: $targetRecordType, targetId: $targetId) { id deleted dry_run: dryRun }
-  }`),
-)
+  }`)
 
 export const relationshipTools = [
   tool('link_records', {

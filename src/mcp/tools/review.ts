@@ -7,7 +7,7 @@ import { LIMITS } from '../../foundation/limits.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 import { chosen, placesOf } from './environments.ts'
@@ -15,24 +15,20 @@ import { chosen, placesOf } from './environments.ts'
 const ToolReview = graphql(`fragment ToolReview on ChangeSetReview {
   verdict revision is_stale: isStale resources text by { name kind } at
 }`)
-const lifeOf = compile(
-  graphql(
-    `query ToolLifeOfChangeSet($from: String!, $limit: Int) {
-      base(id: $from) { changeSet { status approvals } }
-      page: changeSetReviews(base: $from, limit: $limit) { data { ...ToolReview } }
-    }`,
-    [ToolReview],
-  ),
+const lifeOf = staticOperation(
+  `query ToolLifeOfChangeSet($from: String!, $limit: Int) {
+    base(id: $from) { changeSet { status approvals } }
+    page: changeSetReviews(base: $from, limit: $limit) { data { ...ToolReview } }
+  }`,
+  [ToolReview],
 )
-const review = compile(
-  graphql(
-    `mutation ToolReviewPreview($base: String!, $verdict: ChangeSetVerdict!, $revision: Int, $resources: JSON, $text: String) {
-      done: reviewPreview(base: $base, verdict: $verdict, revision: $revision, resources: $resources, text: $text) {
-        ...ToolReview dry_run: dryRun
-      }
-    }`,
-    [ToolReview],
-  ),
+const review = staticOperation(
+  `mutation ToolReviewPreview($base: String!, $verdict: ChangeSetVerdict!, $revision: Int, $resources: JSON, $text: String) {
+    done: reviewPreview(base: $base, verdict: $verdict, revision: $revision, resources: $resources, text: $text) {
+      ...ToolReview dry_run: dryRun
+    }
+  }`,
+  [ToolReview],
 )
 
 export type Approvals = { needed: number; given: number }

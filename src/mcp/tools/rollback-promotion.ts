@@ -3,21 +3,17 @@ import { z } from 'zod'
 import { RollbackBody } from '../../contract/config-shapes.ts'
 import { productionOf } from '../../contract/ids.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 import { promotedBody } from './environments.ts'
 
-const rollback = compile(
-  graphql(
-    `mutation ToolRollback($base: String!, $promotionId: String!, $resources: JSON, $migration: JSON) {
-      done: rollbackPromotion(base: $base, promotionId: $promotionId, resources: $resources, migration: $migration) {
-        id kind from base_id: baseId status changes conflicts records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
-      }
-    }`,
-  ),
-)
+const rollback =
+  staticOperation(`mutation ToolRollback($base: String!, $promotionId: String!, $resources: JSON, $migration: JSON) {
+    done: rollbackPromotion(base: $base, promotionId: $promotionId, resources: $resources, migration: $migration) {
+      id kind from base_id: baseId status changes conflicts records_rewritten: recordsRewritten warnings secrets created_at: createdAt dry_run: dryRun
+    }
+  }`)
 
 export const rollbackPromotionTools = [
   tool('rollback_promotion', {

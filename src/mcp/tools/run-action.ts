@@ -1,17 +1,14 @@
 /** The tool run_action: runs an action of the base. Endpoints offer actions as tools of their own. */
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { withProgress } from '../tool/progress.ts'
 import { tool, writing } from '../tool/tool.ts'
 
-const run = compile(
-  graphql(`mutation ToolRunAction($base: String!, $id: String!, $input: JSON) {
-    done: runAction(base: $base, id: $id, input: $input) { run_id: runId status output steps dry_run: dryRun }
-  }`),
-)
+const run = staticOperation(`mutation ToolRunAction($base: String!, $id: String!, $input: JSON) {
+  done: runAction(base: $base, id: $id, input: $input) { run_id: runId status output steps dry_run: dryRun }
+}`)
 
 export const runActionTools = [
   tool('run_action', {

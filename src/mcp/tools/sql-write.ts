@@ -1,7 +1,6 @@
 /** The tool sql_write: runs SQL statements that write, in one transaction. */
 import { z } from 'zod'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { parseJson } from '../../json/parse.ts'
 import { without } from '../budget/lean.ts'
@@ -10,15 +9,13 @@ import { deletedOr } from '../tool/approval.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 
-const run = compile(
-  graphql(
-    `mutation ToolSqlWrite($base: String!, $statements: String, $params: JSON) {
-      executeSql(base: $base, statements: $statements, params: $params) {
-        data { statement operation count rows } count requestId dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
-      }
-    }`,
-    [DeletionParts, PlanParts],
-  ),
+const run = staticOperation(
+  `mutation ToolSqlWrite($base: String!, $statements: String, $params: JSON) {
+    executeSql(base: $base, statements: $statements, params: $params) {
+      data { statement operation count rows } count requestId dry_run: dryRun deletion { ...DeletionParts } plan { ...PlanParts }
+    }
+  }`,
+  [DeletionParts, PlanParts],
 )
 
 export const sqlWriteTools = [

@@ -3,23 +3,18 @@ import { z } from 'zod'
 import { sqlBody } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { parseJson } from '../../json/parse.ts'
 import { valuesOf } from '../../json/rows.ts'
 import { ReadResult, type Row } from '../budget/read-result.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
-const run = compile(
-  graphql(
-    `query ToolSql($base: String!, $query: String!, $params: JSON, $limit: Int) {
-      sql(base: $base, query: $query, params: $params, limit: $limit) {
-        data meta { rows has_more: hasMore columns { name type } hint }
-      }
-    }`,
-  ),
-)
+const run = staticOperation(`query ToolSql($base: String!, $query: String!, $params: JSON, $limit: Int) {
+  sql(base: $base, query: $query, params: $params, limit: $limit) {
+    data meta { rows has_more: hasMore columns { name type } hint }
+  }
+}`)
 
 type Rows = { data: unknown; meta: { columns: unknown } }
 

@@ -1,15 +1,12 @@
 /** The tool whoami: the calling token, and what is left of its rules. */
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
-const whoami = compile(
-  graphql(
-    `query ToolWhoami { ownToken { id name kind grants created_at: createdAt expires_at: expiresAt bounds } }`,
-  ),
+const whoami = staticOperation(
+  `query ToolWhoami { ownToken { id name kind grants created_at: createdAt expires_at: expiresAt bounds } }`,
 )
 
 export const whoamiTool = tool('whoami', {

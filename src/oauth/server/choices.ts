@@ -4,8 +4,7 @@ import { type Grant, level, listed, PERMISSIONS } from '../../engine/storage/acc
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Context, Permission } from '../../graphql/context.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import type { Resource } from '../addresses.ts'
 
 type Named = { id: string; name: string }
@@ -21,18 +20,14 @@ export type Choices = {
 
 export const ALL = '*'
 
-const listBases = compile(
-  graphql(`query ConsentBases($limit: Int) { bases(limit: $limit) { data { id name } } }`),
+const listBases = staticOperation(
+  `query ConsentBases($limit: Int) { bases(limit: $limit) { data { id name } } }`,
 )
-const listTypes = compile(
-  graphql(
-    `query ConsentTypes($base: String!, $limit: Int) { recordTypes(base: $base, limit: $limit) { data { id name } } }`,
-  ),
+const listTypes = staticOperation(
+  `query ConsentTypes($base: String!, $limit: Int) { recordTypes(base: $base, limit: $limit) { data { id name } } }`,
 )
-const listEndpoints = compile(
-  graphql(
-    `query ConsentEndpoints($base: String!, $limit: Int) { endpoints(base: $base, limit: $limit) { data { id name } } }`,
-  ),
+const listEndpoints = staticOperation(
+  `query ConsentEndpoints($base: String!, $limit: Int) { endpoints(base: $base, limit: $limit) { data { id name } } }`,
 )
 
 /** The list; nothing where the person may not read it. */

@@ -9,8 +9,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { MAX_INT4 } from '../../foundation/units.ts'
 import { openContent } from '../../graphql/content.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { sendContent } from '../../http/send-content.ts'
 import { listOf } from '../route/page.ts'
 import { readConditions } from '../route/preconditions.ts'
@@ -55,43 +54,35 @@ const QUERY = pageQuery.extend({
 })
 type Query = z.output<typeof QUERY>
 
-const getFile = compile(
-  graphql(
-    `query GetFile($base: String!, $fileType: String!, $path: String!, $version: Int) {
-      found: file(base: $base, fileType: $fileType, path: $path, version: $version) { ...FileFields }
-    }`,
-    [FileFields],
-  ),
+const getFile = staticOperation(
+  `query GetFile($base: String!, $fileType: String!, $path: String!, $version: Int) {
+    found: file(base: $base, fileType: $fileType, path: $path, version: $version) { ...FileFields }
+  }`,
+  [FileFields],
 )
-const listVersions = compile(
-  graphql(
-    `query FileHistory($base: String!, $fileType: String!, $path: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-      page: fileVersions(base: $base, fileType: $fileType, path: $path, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
-        data { ...FileVersionFields } hasMore truncated limit offset total nextCursor
-      }
-    }`,
-    [FileVersionFields],
-  ),
+const listVersions = staticOperation(
+  `query FileHistory($base: String!, $fileType: String!, $path: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+    page: fileVersions(base: $base, fileType: $fileType, path: $path, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      data { ...FileVersionFields } hasMore truncated limit offset total nextCursor
+    }
+  }`,
+  [FileVersionFields],
 )
-const readLines = compile(
-  graphql(
-    `query FileLines($base: String!, $fileType: String!, $path: String!, $version: Int, $from: Int, $to: Int) {
-      found: fileText(base: $base, fileType: $fileType, path: $path, version: $version, from: $from, to: $to) {
-        file { ...FileFields } binary text from to lines has_more: hasMore
-      }
-    }`,
-    [FileFields],
-  ),
+const readLines = staticOperation(
+  `query FileLines($base: String!, $fileType: String!, $path: String!, $version: Int, $from: Int, $to: Int) {
+    found: fileText(base: $base, fileType: $fileType, path: $path, version: $version, from: $from, to: $to) {
+      file { ...FileFields } binary text from to lines has_more: hasMore
+    }
+  }`,
+  [FileFields],
 )
-const compareVersions = compile(
-  graphql(
-    `query CompareFile($base: String!, $fileType: String!, $path: String!, $from: Int!, $to: Int!) {
-      found: fileDiff(base: $base, fileType: $fileType, path: $path, from: $from, to: $to) {
-        from { ...FileVersionFields } to { ...FileVersionFields } binary diff
-      }
-    }`,
-    [FileVersionFields],
-  ),
+const compareVersions = staticOperation(
+  `query CompareFile($base: String!, $fileType: String!, $path: String!, $from: Int!, $to: Int!) {
+    found: fileDiff(base: $base, fileType: $fileType, path: $path, from: $from, to: $to) {
+      from { ...FileVersionFields } to { ...FileVersionFields } binary diff
+    }
+  }`,
+  [FileVersionFields],
 )
 
 async function get(request: FastifyRequest, reply: FastifyReply) {

@@ -10,8 +10,7 @@ import { check, inPart } from '../../contract/validate.ts'
 import { DomainError, invalid, withPaths } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { type StoredBlob, storeContent } from '../../graphql/content.ts'
-import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { readContentHeaders } from '../../http/content-headers.ts'
 import { parseJson, pointer } from '../../json/parse.ts'
 import { readContentConditions } from '../route/preconditions.ts'
@@ -25,22 +24,18 @@ import { contentTag, File, FileFields, fileParams, locationOf, targetOf } from '
 const PATH = '/:base_id/files/:file_type/*'
 const QUERY = queryShape(undefined, true)
 
-const findPolicy = compile(
-  graphql(
-    'query UploadPolicy($base: String!, $fileType: String!) { storage: fileStorage(base: $base, fileType: $fileType) }',
-  ),
+const findPolicy = staticOperation(
+  'query UploadPolicy($base: String!, $fileType: String!) { storage: fileStorage(base: $base, fileType: $fileType) }',
 )
-const putFile = compile(
-  graphql(
-    `mutation PutFile($base: String!, $fileType: String!, $path: String!, $contentSha256: String!, $contentType: String!, $metadata: JSON, $label: String,
-      $expectedHashes: [String!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-      written: putFile(base: $base, fileType: $fileType, path: $path, contentSha256: $contentSha256, contentType: $contentType, metadata: $metadata, label: $label,
-        expectedHashes: $expectedHashes, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
-        ...FileFields operation dry_run: dryRun
-      }
-    }`,
-    [FileFields],
-  ),
+const putFile = staticOperation(
+  `mutation PutFile($base: String!, $fileType: String!, $path: String!, $contentSha256: String!, $contentType: String!, $metadata: JSON, $label: String,
+    $expectedHashes: [String!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+    written: putFile(base: $base, fileType: $fileType, path: $path, contentSha256: $contentSha256, contentType: $contentType, metadata: $metadata, label: $label,
+      expectedHashes: $expectedHashes, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) {
+      ...FileFields operation dry_run: dryRun
+    }
+  }`,
+  [FileFields],
 )
 
 /** Stores the file. In order: the request without its body, the type, the body, the write. */

@@ -2,7 +2,7 @@
 import { UNKNOWN_CONTENT } from '../../contract/attachment-rules.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { graphql } from '../../graphql/document.ts'
-import { compile } from '../../graphql/execute.ts'
+import { staticOperation } from '../../graphql/execute.ts'
 import { readDeclaredChecksum } from '../protocol/checksums.ts'
 import { S3Fault } from '../protocol/fault.ts'
 import { readMetadata } from '../protocol/metadata.ts'
@@ -15,58 +15,43 @@ import type { Call, Operation, Result } from './operation.ts'
 
 const Part = graphql(`fragment StoredPart on FileUploadPart { number contentSha256 size createdAt }`)
 
-const start = compile(
-  graphql(
-    `mutation S3StartUpload($base: String!, $fileType: String!, $path: String!, $contentType: String!, $metadata: JSON) {
-      upload: startFileUpload(base: $base, fileType: $fileType, path: $path, contentType: $contentType, metadata: $metadata) { id }
-    }`,
-  ),
+const start =
+  staticOperation(`mutation S3StartUpload($base: String!, $fileType: String!, $path: String!, $contentType: String!, $metadata: JSON) {
+    upload: startFileUpload(base: $base, fileType: $fileType, path: $path, contentType: $contentType, metadata: $metadata) { id }
+  }`)
+const putPart = staticOperation(
+  `mutation S3PutPart($base: String!, $fileType: String!, $path: String!, $id: String!, $number: Int!, $contentSha256: String,
+    $sourceFileType: String, $sourcePath: String, $sourceStart: Float, $sourceEnd: Float) {
+    part: putFileUploadPart(base: $base, fileType: $fileType, path: $path, id: $id, number: $number, contentSha256: $contentSha256,
+      sourceFileType: $sourceFileType, sourcePath: $sourcePath, sourceStart: $sourceStart, sourceEnd: $sourceEnd) { ...StoredPart }
+  }`,
+  [Part],
 )
-const putPart = compile(
-  graphql(
-    `mutation S3PutPart($base: String!, $fileType: String!, $path: String!, $id: String!, $number: Int!, $contentSha256: String,
-      $sourceFileType: String, $sourcePath: String, $sourceStart: Float, $sourceEnd: Float) {
-      part: putFileUploadPart(base: $base, fileType: $fileType, path: $path, id: $id, number: $number, contentSha256: $contentSha256,
-        sourceFileType: $sourceFileType, sourcePath: $sourcePath, sourceStart: $sourceStart, sourceEnd: $sourceEnd) { ...StoredPart }
-    }`,
-    [Part],
-  ),
+const complete = staticOperation(
+  `mutation S3CompleteUpload($base: String!, $fileType: String!, $path: String!, $id: String!, $parts: [FileUploadPartName!]!,
+    $size: Float, $checksum: FileChecksum, $expectedHashes: [String!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
+    written: completeFileUpload(base: $base, fileType: $fileType, path: $path, id: $id, parts: $parts,
+      size: $size, checksum: $checksum, expectedHashes: $expectedHashes, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) { ...StoredFile }
+  }`,
+  [StoredFile],
 )
-const complete = compile(
-  graphql(
-    `mutation S3CompleteUpload($base: String!, $fileType: String!, $path: String!, $id: String!, $parts: [FileUploadPartName!]!,
-      $size: Float, $checksum: FileChecksum, $expectedHashes: [String!], $mustExist: Boolean, $mustBeAbsent: Boolean) {
-      written: completeFileUpload(base: $base, fileType: $fileType, path: $path, id: $id, parts: $parts,
-        size: $size, checksum: $checksum, expectedHashes: $expectedHashes, mustExist: $mustExist, mustBeAbsent: $mustBeAbsent) { ...StoredFile }
-    }`,
-    [StoredFile],
-  ),
-)
-const abort = compile(
-  graphql(
-    `mutation S3AbortUpload($base: String!, $fileType: String!, $path: String!, $id: String!) {
-      gone: abortFileUpload(base: $base, fileType: $fileType, path: $path, id: $id) { deleted }
-    }`,
-  ),
-)
-const listOpen = compile(
-  graphql(
-    `query S3Uploads($base: String!, $prefix: String, $afterKey: String, $afterId: String, $limit: Int) {
-      uploads: fileUploads(base: $base, prefix: $prefix, afterKey: $afterKey, afterId: $afterId, limit: $limit) {
-        more data { id fileType path createdAt }
-      }
-    }`,
-  ),
-)
-const listArrived = compile(
-  graphql(
-    `query S3Parts($base: String!, $fileType: String!, $path: String!, $id: String!, $after: Int, $limit: Int) {
-      parts: fileUploadParts(base: $base, fileType: $fileType, path: $path, id: $id, after: $after, limit: $limit) {
-        more data { ...StoredPart }
-      }
-    }`,
-    [Part],
-  ),
+const abort =
+  staticOperation(`mutation S3AbortUpload($base: String!, $fileType: String!, $path: String!, $id: String!) {
+    gone: abortFileUpload(base: $base, fileType: $fileType, path: $path, id: $id) { deleted }
+  }`)
+const listOpen =
+  staticOperation(`query S3Uploads($base: String!, $prefix: String, $afterKey: String, $afterId: String, $limit: Int) {
+    uploads: fileUploads(base: $base, prefix: $prefix, afterKey: $afterKey, afterId: $afterId, limit: $limit) {
+      more data { id fileType path createdAt }
+    }
+  }`)
+const listArrived = staticOperation(
+  `query S3Parts($base: String!, $fileType: String!, $path: String!, $id: String!, $after: Int, $limit: Int) {
+    parts: fileUploadParts(base: $base, fileType: $fileType, path: $path, id: $id, after: $after, limit: $limit) {
+      more data { ...StoredPart }
+    }
+  }`,
+  [Part],
 )
 
 const uploadOf = (call: Call) => ({ ...targetOf(call), id: call.query('uploadId') ?? '' })

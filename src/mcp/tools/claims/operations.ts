@@ -6,8 +6,7 @@ import { claimedBody, claimOutcomesBody, rowsBody, trim } from '../../../contrac
 import { invalid, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Context } from '../../../graphql/context.ts'
-import { graphql } from '../../../graphql/document.ts'
-import { compile } from '../../../graphql/execute.ts'
+import { staticOperation } from '../../../graphql/execute.ts'
 import { type Body, ReadResult, type Row, recordUriIn } from '../../budget/read-result.ts'
 import { reading, writing } from '../../tool/tool.ts'
 import { ToolClaim } from '../records/operations.ts'
@@ -80,77 +79,60 @@ function checkArguments(args: Args): string {
   })
 }
 
-const claim = compile(
-  graphql(
-    `mutation ToolClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int, $patch: JSON) {
-      claimRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit,
-        leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts, patch: $patch) {
-        data {
-          record {
-            id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
-            external_source: externalSource version status cancelled_at: cancelledAt valid
-          }
-          claim { id expires_at: expiresAt attempts }
+const claim =
+  staticOperation(`mutation ToolClaimRecords($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $leaseSeconds: Int, $maxAttempts: Int, $patch: JSON) {
+    claimRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit,
+      leaseSeconds: $leaseSeconds, maxAttempts: $maxAttempts, patch: $patch) {
+      data {
+        record {
+          id record_type: recordType data created_at: createdAt updated_at: updatedAt external_id: externalId
+          external_source: externalSource version status cancelled_at: cancelledAt valid
         }
-        limit truncated hint dry_run: dryRun
+        claim { id expires_at: expiresAt attempts }
       }
-    }`,
-  ),
-)
-const wait = compile(
-  graphql(
-    `query ToolWait($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $timeout: Int) {
-      waitForRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit, timeout: $timeout) {
-        rows hasMore limit offset total hint
+      limit truncated hint dry_run: dryRun
+    }
+  }`)
+const wait =
+  staticOperation(`query ToolWait($base: String!, $recordType: String!, $filter: JSON, $sort: JSON, $limit: Int, $timeout: Int) {
+    waitForRecords(base: $base, recordType: $recordType, filter: $filter, sort: $sort, limit: $limit, timeout: $timeout) {
+      rows hasMore limit offset total hint
+    }
+  }`)
+const waitForChange =
+  staticOperation(`query ToolWaitForChange($base: String!, $recordType: String, $condition: JSON!, $after: Float, $timeout: Int) {
+    waitForChange(base: $base, recordType: $recordType, condition: $condition, after: $after, timeout: $timeout) {
+      change {
+        seq at actor { token_id: tokenId name kind via } request_id: requestId
+        kind record_type: recordType id operation version diff cause
       }
-    }`,
-  ),
+      nextAfter
+    }
+  }`)
+const heartbeat = staticOperation(
+  `mutation ToolHeartbeat($base: String!, $id: String!, $leaseSeconds: Int) {
+    heartbeatClaim(base: $base, id: $id, leaseSeconds: $leaseSeconds) { ...ToolClaim }
+  }`,
+  [ToolClaim],
 )
-const waitForChange = compile(
-  graphql(
-    `query ToolWaitForChange($base: String!, $recordType: String, $condition: JSON!, $after: Float, $timeout: Int) {
-      waitForChange(base: $base, recordType: $recordType, condition: $condition, after: $after, timeout: $timeout) {
-        change {
-          seq at actor { token_id: tokenId name kind via } request_id: requestId
-          kind record_type: recordType id operation version diff cause
-        }
-        nextAfter
-      }
-    }`,
-  ),
+const release = staticOperation(
+  `mutation ToolRelease($base: String!, $id: String!, $force: Boolean) {
+    releaseClaim(base: $base, id: $id, force: $force) { ...ToolClaim }
+  }`,
+  [ToolClaim],
 )
-const heartbeat = compile(
-  graphql(
-    `mutation ToolHeartbeat($base: String!, $id: String!, $leaseSeconds: Int) {
-      heartbeatClaim(base: $base, id: $id, leaseSeconds: $leaseSeconds) { ...ToolClaim }
-    }`,
-    [ToolClaim],
-  ),
-)
-const release = compile(
-  graphql(
-    `mutation ToolRelease($base: String!, $id: String!, $force: Boolean) {
-      releaseClaim(base: $base, id: $id, force: $force) { ...ToolClaim }
-    }`,
-    [ToolClaim],
-  ),
-)
-const complete = compile(
-  graphql(
-    `mutation ToolComplete($base: String!, $id: String!) { completeClaim(base: $base, id: $id) { ...ToolClaim } }`,
-    [ToolClaim],
-  ),
+const complete = staticOperation(
+  `mutation ToolComplete($base: String!, $id: String!) { completeClaim(base: $base, id: $id) { ...ToolClaim } }`,
+  [ToolClaim],
 )
 
-const actOnAll = compile(
-  graphql(
-    `mutation ToolActOnClaims($base: String!, $action: ClaimAction!, $ids: [String!]!, $leaseSeconds: Int) {
-      actOnClaims(base: $base, action: $action, ids: $ids, leaseSeconds: $leaseSeconds) {
-        data { id claim { ...ToolClaim } code message } dry_run: dryRun
-      }
-    }`,
-    [ToolClaim],
-  ),
+const actOnAll = staticOperation(
+  `mutation ToolActOnClaims($base: String!, $action: ClaimAction!, $ids: [String!]!, $leaseSeconds: Int) {
+    actOnClaims(base: $base, action: $action, ids: $ids, leaseSeconds: $leaseSeconds) {
+      data { id claim { ...ToolClaim } code message } dry_run: dryRun
+    }
+  }`,
+  [ToolClaim],
 )
 
 /** Acts on a list of claims. Each is answered by itself, with its error if it was refused. */

@@ -5,7 +5,7 @@ import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../../graphql/document.ts'
-import { compile } from '../../../graphql/execute.ts'
+import { compile, staticOperation } from '../../../graphql/execute.ts'
 import { ReadResult, typeUriIn } from '../../budget/read-result.ts'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
@@ -72,26 +72,20 @@ const eachOf = (map: unknown): unknown =>
     ? Object.fromEntries(Object.entries(map).map(([name, part]) => [name, briefSchema(part)]))
     : undefined
 
-const describeBriefly = compile(
-  graphql(`query ToolDescribeBriefly($base: String!, $recordType: String!) {
-    type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version notes sources }
-  }`),
-)
-const inferSchema = compile(
-  graphql(`query ToolInferSchema($base: String!, $id: String!) {
-    inferredSchema(base: $base, id: $id) { json_schema: jsonSchema count read omitted: omittedFields }
-  }`),
-)
-const describeType = compile(
-  graphql(
-    `query ToolDescribeType($base: String!, $recordType: String!) {
-      type: recordType(base: $base, id: $recordType) {
-        id name description json_schema: jsonSchema indexes timezone version notes sources
-      }
-      profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile }
-    }`,
-    [ToolProfile],
-  ),
+const describeBriefly = staticOperation(`query ToolDescribeBriefly($base: String!, $recordType: String!) {
+  type: recordType(base: $base, id: $recordType) { id name description json_schema: jsonSchema version notes sources }
+}`)
+const inferSchema = staticOperation(`query ToolInferSchema($base: String!, $id: String!) {
+  inferredSchema(base: $base, id: $id) { json_schema: jsonSchema count read omitted: omittedFields }
+}`)
+const describeType = staticOperation(
+  `query ToolDescribeType($base: String!, $recordType: String!) {
+    type: recordType(base: $base, id: $recordType) {
+      id name description json_schema: jsonSchema indexes timezone version notes sources
+    }
+    profile: recordTypeProfile(base: $base, id: $recordType) { ...ToolProfile }
+  }`,
+  [ToolProfile],
 )
 const DescribeFully = graphql(
   `query ToolDescribeFully($base: String!, $recordType: String!, $limit: Int) {

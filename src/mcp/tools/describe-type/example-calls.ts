@@ -1,17 +1,12 @@
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Context, mayWrite } from '../../../graphql/context.ts'
-import { graphql } from '../../../graphql/document.ts'
-import { compile } from '../../../graphql/execute.ts'
+import { staticOperation } from '../../../graphql/execute.ts'
 import { valuesOf } from '../../../json/rows.ts'
 import { typedTools } from '../typed-tools.ts'
 
-const anyRecord = compile(
-  graphql(
-    `query ToolAnyRecord($base: String!, $recordType: String!) {
-      records(base: $base, recordType: $recordType, fields: ["id"], limit: 1) { rows }
-    }`,
-  ),
-)
+const anyRecord = staticOperation(`query ToolAnyRecord($base: String!, $recordType: String!) {
+  records(base: $base, recordType: $recordType, fields: ["id"], limit: 1) { rows }
+}`)
 
 /** A complete example tool call. */
 type Call = { tool: string; arguments: Record<string, unknown> }

@@ -5,8 +5,7 @@ import { pageBody, trim } from '../../../contract/response-bodies.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Context } from '../../../graphql/context.ts'
-import { graphql } from '../../../graphql/document.ts'
-import { compile } from '../../../graphql/execute.ts'
+import { staticOperation } from '../../../graphql/execute.ts'
 import { BYTES_OF_TOKEN } from '../../budget/fit.ts'
 import { BY_CURSOR, ReadResult } from '../../budget/read-result.ts'
 import { sizeOf } from '../../budget/truncate-json.ts'
@@ -17,20 +16,18 @@ import { reading, tool } from '../../tool/tool.ts'
 import { compare, history, list, listTypes, one, read, ToolFile, target } from './operations.ts'
 
 /** Finds files by the words of their paths and texts. */
-export const search = compile(
-  graphql(
-    `query ToolSearchFiles($base: String!, $search: String!, $fileType: String, $prefix: String, $snippets: Boolean, $match: SearchMatch,
-      $limit: Int, $cursor: String) {
-      page: searchFiles(base: $base, search: $search, fileType: $fileType, prefix: $prefix, snippets: $snippets, match: $match,
-        limit: $limit, cursor: $cursor) {
-        data {
-          file { ...ToolFile } _search_score: searchScore _snippets: snippets { field text matches truncated }
-        }
-        hasMore limit offset total nextCursor cursors
+export const search = staticOperation(
+  `query ToolSearchFiles($base: String!, $search: String!, $fileType: String, $prefix: String, $snippets: Boolean, $match: SearchMatch,
+    $limit: Int, $cursor: String) {
+    page: searchFiles(base: $base, search: $search, fileType: $fileType, prefix: $prefix, snippets: $snippets, match: $match,
+      limit: $limit, cursor: $cursor) {
+      data {
+        file { ...ToolFile } _search_score: searchScore _snippets: snippets { field text matches truncated }
       }
-    }`,
-    [ToolFile],
-  ),
+      hasMore limit offset total nextCursor cursors
+    }
+  }`,
+  [ToolFile],
 )
 
 export const readingTools = [

@@ -2,26 +2,18 @@ import { trim } from '../../../contract/response-bodies.ts'
 import { DomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Context, mayOnWhole } from '../../../graphql/context.ts'
-import { graphql } from '../../../graphql/document.ts'
-import { compile } from '../../../graphql/execute.ts'
+import { staticOperation } from '../../../graphql/execute.ts'
 import { valuesOf } from '../../../json/rows.ts'
 import { titleFields } from '../../resources/read-record.ts'
 import { search as findFiles } from '../files/reads.ts'
 
-const listTypes = compile(
-  graphql(
-    `query SearchedTypes($base: String!, $limit: Int) {
-      recordTypes(base: $base, limit: $limit, includeTotal: true) { data { id jsonSchema } total }
-    }`,
-  ),
-)
-const searchType = compile(
-  graphql(
-    `query SearchType($base: String!, $recordType: String!, $filter: JSON, $fields: [String!], $snippets: Boolean, $limit: Int) {
-      records(base: $base, recordType: $recordType, filter: $filter, fields: $fields, snippets: $snippets, limit: $limit) { rows }
-    }`,
-  ),
-)
+const listTypes = staticOperation(`query SearchedTypes($base: String!, $limit: Int) {
+  recordTypes(base: $base, limit: $limit, includeTotal: true) { data { id jsonSchema } total }
+}`)
+const searchType =
+  staticOperation(`query SearchType($base: String!, $recordType: String!, $filter: JSON, $fields: [String!], $snippets: Boolean, $limit: Int) {
+    records(base: $base, recordType: $recordType, filter: $filter, fields: $fields, snippets: $snippets, limit: $limit) { rows }
+  }`)
 
 type Search = { query: string; snippets: boolean }
 /** One search of a type. */

@@ -5,8 +5,7 @@ import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type CachedText, TextCache } from '../../../foundation/text-cache.ts'
 import type { Context } from '../../../graphql/context.ts'
-import { graphql } from '../../../graphql/document.ts'
-import { compile } from '../../../graphql/execute.ts'
+import { staticOperation } from '../../../graphql/execute.ts'
 import { ROUTES } from '../../plugin.ts'
 import { headOf, responses, SECURITY_SCHEMES, tagOf } from '../document.ts'
 import type { Json } from '../json-schema.ts'
@@ -23,14 +22,10 @@ import {
 } from './record-operations.ts'
 import { type DescribedType, typeSchemas } from './type-schemas.ts'
 
-const seenKey = compile(
-  graphql(`query VisibleTypesKey($base: String!) { visibleTypes(base: $base) { key } }`),
-)
-const seenTypes = compile(
-  graphql(`query VisibleTypes($base: String!) {
-    visibleTypes(base: $base) { types { id name: graphqlName description schemaText writable } }
-  }`),
-)
+const seenKey = staticOperation(`query VisibleTypesKey($base: String!) { visibleTypes(base: $base) { key } }`)
+const seenTypes = staticOperation(`query VisibleTypes($base: String!) {
+  visibleTypes(base: $base) { types { id name: graphqlName description schemaText writable } }
+}`)
 const kept = new TextCache(LIMITS.baseDescriptionsChars)
 /** One at a time: each can take megabytes until it is complete. */
 let last: Promise<unknown> = Promise.resolve()
