@@ -39,12 +39,8 @@ const AnswerType = builder.objectRef<Answer>('ActionAnswer').implement({
   fields: (t) => ({
     runId: t.exposeString('runId'),
     status: t.exposeString('status', { description: '`succeeded`. A run that fails is an error.' }),
-    output: t.field({ type: 'JSON', nullable: true, resolve: ({ output }) => output }),
-    steps: t.field({
-      type: 'JSON',
-      description: 'What each step did: `[{ name, type, … }]`.',
-      resolve: ({ steps }) => steps,
-    }),
+    output: t.expose('output', { type: 'JSON', nullable: true }),
+    steps: t.expose('steps', { type: 'JSON', description: 'What each step did: `[{ name, type, … }]`.' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -63,28 +59,24 @@ const RunType = builder.objectRef<actions.ActionRun>('ActionRun').implement({
     id: t.exposeString('id'),
     status: t.exposeString('status', { description: '`succeeded` or `failed`.' }),
     actionVersion: t.exposeInt('actionVersion'),
-    input: t.field({
+    input: t.expose('input', {
       type: 'JSON',
       nullable: true,
       description: 'Null if it is too long to keep.',
-      resolve: ({ input }) => input,
     }),
-    output: t.field({
+    output: t.expose('output', {
       type: 'JSON',
       nullable: true,
       description: 'Null if it is too long to keep.',
-      resolve: ({ output }) => output,
     }),
-    steps: t.field({
+    steps: t.expose('steps', {
       type: 'JSON',
       description: 'What became of each step: `[{ name, type, status, … }]`.',
-      resolve: ({ steps }) => steps,
     }),
-    error: t.field({
+    error: t.expose('error', {
       type: 'JSON',
       nullable: true,
       description: 'Why it failed: `{ code, message, details }`.',
-      resolve: ({ error }) => error,
     }),
     durationMs: t.exposeInt('durationMs'),
     actor: t.field({

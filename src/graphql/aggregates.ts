@@ -8,10 +8,9 @@ export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage'
   fields: (t) => {
     const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
     return {
-      rows: t.field({
+      rows: t.expose('data', {
         type: 'JSON',
         description: 'A list of objects with group keys and aggregations by name.',
-        resolve: (page) => page.data,
       }),
       ...fields,
       hint: t.exposeString('hint', {

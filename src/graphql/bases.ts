@@ -80,7 +80,7 @@ const BaseType = builder.objectRef<Base>('Base').implement({
     version: t.exposeInt('version'),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-    operation: t.field({ type: Operation, nullable: true, resolve: (base) => base.operation }),
+    operation: t.expose('operation', { type: Operation, nullable: true }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -153,7 +153,7 @@ mutation('putBase', {
 const ImportedBaseType = builder.objectRef<ImportedBase & { dryRun?: boolean }>('ImportedBase').implement({
   description: 'A base that was made of the file of an export.',
   fields: (t) => ({
-    base: t.field({ type: BaseType, resolve: ({ base }) => base }),
+    base: t.expose('base', { type: BaseType }),
     counts: t.expose('counts', { type: 'JSON', description: 'Numbers of what the file holds.' }),
     secrets: t.field(SECRETS),
     disabledTriggers: t.exposeStringList('disabledTriggers', {

@@ -18,15 +18,14 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
   fields: (t) => ({
     index: t.exposeInt('index', { description: 'Index in the batch, from 0.' }),
     type: t.exposeString('type'),
-    operation: t.field({ type: Did, resolve: ({ operation }) => operation }),
+    operation: t.expose('operation', { type: Did }),
     id: t.exposeString('id'),
     version: t.exposeInt('version'),
-    relationships: t.field({
+    relationships: t.expose('linked', {
       type: LinkCountsRef,
       nullable: true,
       description:
         'Present if the operation wrote a record with `relationships`: how many were created, updated and unchanged.',
-      resolve: ({ linked }) => linked,
     }),
     replaced: t.field({
       type: ['String'],
@@ -39,11 +38,10 @@ const Item = builder.objectRef<Outcome>('BatchItem').implement({
       description: 'What to know about the record type or relationship type that was written.',
       resolve: ({ warnings }) => (warnings ? [...warnings] : null),
     }),
-    record: t.field({
+    record: t.expose('record', {
       type: RecordRef,
       nullable: true,
       description: 'The record after the operation; null if there is none.',
-      resolve: ({ record }) => record,
     }),
   }),
 })
@@ -57,7 +55,7 @@ type Answer = Awaited<ReturnType<typeof runBatch>> & {
 
 const Batch = builder.objectRef<Answer>('Batch').implement({
   fields: (t) => ({
-    data: t.field({ type: [Item], resolve: ({ data }) => data }),
+    data: t.expose('data', { type: [Item] }),
     rows: t.field({
       type: 'JSON',
       description: 'The results in the form of REST.',

@@ -17,15 +17,14 @@ const ReviewRef = builder.objectRef<Review>('ChangeSetReview').implement({
     verdict: t.expose('verdict', { type: Verdict }),
     revision: t.exposeInt('revision', { description: 'The revision that it is about.' }),
     isStale: t.exposeBoolean('isStale', { description: 'Whether the change-set was written since.' }),
-    resources: t.field({
+    resources: t.expose('resources', {
       type: 'JSON',
       nullable: true,
       description: 'What it is about: `[{ kind, record_type, id, fields }]`; null for the whole.',
-      resolve: ({ resources }) => resources,
     }),
     text: t.exposeString('text', { nullable: true }),
-    by: t.field({ type: Actor, resolve: ({ by }) => by }),
-    at: t.field({ type: 'DateTime', resolve: ({ createdAt }) => createdAt }),
+    by: t.expose('by', { type: Actor }),
+    at: t.expose('createdAt', { type: 'DateTime' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })

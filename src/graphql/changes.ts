@@ -58,10 +58,9 @@ export const Change = builder
       at: t.expose('at', { type: 'DateTime' }),
       actor: t.expose('actor', { type: Actor }),
       requestId: t.exposeString('requestId'),
-      call: t.field({
+      call: t.expose('call', {
         type: ToolCall,
         nullable: true,
-        resolve: ({ call }) => call,
         description:
           'The MCP tool call that made it. A token that cannot read the whole base sees its own calls only.',
       }),
@@ -301,12 +300,7 @@ const followArgs = () =>
 
 const AwaitedChange = builder.objectRef<changes.AwaitedChange>('AwaitedChange').implement({
   fields: (t) => ({
-    change: t.field({
-      type: Change,
-      nullable: true,
-      description: 'Null after the timeout.',
-      resolve: ({ change }) => change,
-    }),
+    change: t.expose('change', { type: Change, nullable: true, description: 'Null after the timeout.' }),
     nextAfter: t.exposeFloat('nextAfter', {
       description: 'The `after` of the next wait: no change is missed.',
     }),

@@ -26,7 +26,7 @@ export const ClaimRef = builder.objectRef<Item>('Claim').implement({
     }),
     attempts: t.exposeInt('attempts', { description: 'How often the record has been claimed.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-    holder: t.field({ type: ClaimHolder, resolve: ({ holder }) => holder }),
+    holder: t.expose('holder', { type: ClaimHolder }),
     claimedAt: t.expose('claimedAt', { type: 'DateTime' }),
     title: titleField(t),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),

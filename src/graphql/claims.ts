@@ -25,15 +25,15 @@ const NewClaim = builder.objectRef<claims.ClaimedRecords['data'][number]['claim'
 })
 const ClaimedRecord = builder.objectRef<claims.ClaimedRecords['data'][number]>('ClaimedRecord').implement({
   fields: (t) => ({
-    record: t.field({ type: RecordRef, resolve: ({ record }) => record }),
-    claim: t.field({ type: NewClaim, resolve: ({ claim }) => claim }),
+    record: t.expose('record', { type: RecordRef }),
+    claim: t.expose('claim', { type: NewClaim }),
   }),
 })
 const ClaimedRecords = builder
   .objectRef<claims.ClaimedRecords & { dryRun?: boolean }>('ClaimedRecords')
   .implement({
     fields: (t) => ({
-      data: t.field({ type: [ClaimedRecord], resolve: ({ data }) => data }),
+      data: t.expose('data', { type: [ClaimedRecord] }),
       limit: t.exposeInt('limit'),
       truncated: t.exposeBoolean('truncated', {
         nullable: true,
@@ -55,7 +55,7 @@ const ClaimOutcomeRef = builder.objectRef<claims.ClaimOutcome>('ClaimOutcome').i
   description: 'The result for one of several claims: the claim, or why it was refused.',
   fields: (t) => ({
     id: t.exposeString('id'),
-    claim: t.field({ type: ClaimRef, nullable: true, resolve: ({ claim }) => claim }),
+    claim: t.expose('claim', { type: ClaimRef, nullable: true }),
     code: t.string({ nullable: true, resolve: ({ error }) => error?.code }),
     message: t.string({ nullable: true, resolve: ({ error }) => error?.message }),
   }),
@@ -64,7 +64,7 @@ const ClaimOutcomes = builder
   .objectRef<{ data: claims.ClaimOutcome[]; dryRun?: boolean }>('ClaimOutcomes')
   .implement({
     fields: (t) => ({
-      data: t.field({ type: [ClaimOutcomeRef], resolve: ({ data }) => data }),
+      data: t.expose('data', { type: [ClaimOutcomeRef] }),
       dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     }),
   })

@@ -34,7 +34,7 @@ export const Deleted = builder.objectRef<DeletedShape>('Deleted').implement({
     deleted: t.exposeBoolean('deleted', { description: 'False if only a plan was made.' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     deletion: deletionField(t),
-    plan: t.field({ type: DeletionPlanRef, nullable: true, resolve: ({ plan }) => plan }),
+    plan: t.expose('plan', { type: DeletionPlanRef, nullable: true }),
   }),
 })
 

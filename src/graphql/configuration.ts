@@ -71,7 +71,7 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
       version: t.exposeInt('version'),
       createdAt: t.expose('createdAt', { type: 'DateTime' }),
       updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-      operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+      operation: t.expose('operation', { type: Operation, nullable: true }),
       dryRun: t.exposeBoolean('dryRun', { nullable: true }),
       ...(kind.warnings && {
         warnings: t.stringList({

@@ -11,10 +11,9 @@ const CrossBasePage = builder
     fields: (t) => {
       const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
       return {
-        rows: t.field({
+        rows: t.expose('data', {
           type: 'JSON',
           description: 'The records in the form of REST with the selected `fields`, each with its `base_id`.',
-          resolve: (page) => page.data,
         }),
         ...fields,
       }

@@ -26,7 +26,7 @@ const DefinitionType = builder.objectRef<Shown>('Definition').implement({
     version: t.exposeInt('version'),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-    operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+    operation: t.expose('operation', { type: Operation, nullable: true }),
     warnings: t.stringList({
       nullable: true,
       resolve: ({ warnings }) => (warnings ? [...warnings] : null),

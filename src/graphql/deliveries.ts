@@ -10,10 +10,9 @@ const DeliveryType = builder.objectRef<Titled<deliveries.BaseDelivery>>('Deliver
   description: 'A delivery of a trigger, or to an inbound webhook.',
   fields: (t) => ({
     direction: t.exposeString('direction', { description: '`out` or `in`.' }),
-    of: t.field({
+    of: t.expose('of', {
       type: 'JSON',
       description: '`{ kind, id, name }` of the trigger or inbound webhook.',
-      resolve: ({ of }) => of,
     }),
     id: t.exposeString('id'),
     status: t.exposeString('status', { description: '`pending`, `succeeded`, `failed` or `dead`.' }),
@@ -30,11 +29,10 @@ const DeliveryType = builder.objectRef<Titled<deliveries.BaseDelivery>>('Deliver
     lastAttemptAt: t.expose('lastAttemptAt', { type: 'DateTime', nullable: true }),
     webhookId: t.exposeString('webhookId', { nullable: true, description: 'The same on each attempt.' }),
     responseStatus: t.exposeInt('responseStatus', { nullable: true }),
-    response: t.field({
+    response: t.expose('response', {
       type: 'JSON',
       nullable: true,
       description: '`{ status, body, duration_ms }` of the last attempt.',
-      resolve: ({ response }) => response,
     }),
     error: t.exposeString('error', { nullable: true, description: 'Why it failed.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),

@@ -95,7 +95,7 @@ const ServedActionType = builder
       id: t.exposeString('id'),
       title: t.exposeString('title'),
       description: t.exposeString('description', { nullable: true }),
-      inputSchema: t.field({ type: 'JSON', resolve: ({ inputSchema }) => inputSchema }),
+      inputSchema: t.expose('inputSchema', { type: 'JSON' }),
       isRead: t.exposeBoolean('isRead', { description: 'Whether all of its steps are queries.' }),
       isOpen: t.exposeBoolean('isOpen', { description: 'Whether it sends requests.' }),
     }),
@@ -110,9 +110,9 @@ const ServedAboutType = builder.objectRef<About>('ServedEndpointAbout').implemen
     description: t.exposeString('description', { nullable: true }),
     instructions: t.exposeString('instructions', { nullable: true }),
     toolsets: t.stringList({ resolve: ({ toolsets }) => [...toolsets] }),
-    relationships: t.field({ type: 'JSON', resolve: ({ relationships }) => relationships }),
-    batch: t.field({ type: 'JSON', resolve: ({ batch }) => batch }),
-    actions: t.field({ type: 'JSON', resolve: ({ actions }) => actions }),
+    relationships: t.expose('relationships', { type: 'JSON' }),
+    batch: t.expose('batch', { type: 'JSON' }),
+    actions: t.expose('actions', { type: 'JSON' }),
     sqlQuery: t.exposeBoolean('sqlQuery'),
     undo: t.exposeBoolean('undo'),
     resources: t.exposeBoolean('resources'),
@@ -127,7 +127,7 @@ const ServedEndpointType = builder.objectRef<endpoints.ResolvedEndpoint>('Served
   description: 'The tools of an endpoint that the grants of the token allow.',
   fields: (t) => ({
     stamp: t.exposeString('stamp', { description: 'Changes whenever the tools may have changed.' }),
-    about: t.field({ type: ServedAboutType, resolve: ({ about }) => about }),
+    about: t.expose('about', { type: ServedAboutType }),
     instructions: t.exposeString('instructions', { nullable: true }),
     resources: t.exposeBoolean('resources'),
     sqlQuery: t.exposeBoolean('sqlQuery'),
@@ -135,12 +135,11 @@ const ServedEndpointType = builder.objectRef<endpoints.ResolvedEndpoint>('Served
     tools: t.field({ type: [ServedToolType], resolve: ({ tools }) => [...tools] }),
     links: t.field({ type: [ServedLinkType], resolve: ({ links }) => [...links] }),
     actions: t.field({ type: [ServedActionType], resolve: ({ actions }) => [...actions] }),
-    batch: t.field({
+    batch: t.expose('batch', {
       type: 'JSON',
       nullable: true,
       description:
         'The operations of its batch: `{ records: { <type>: […] }, relationships: { <type>: […] } }`.',
-      resolve: ({ batch }) => batch,
     }),
     warnings: t.stringList({
       description: 'What can never work, for readers of the configuration of the base.',

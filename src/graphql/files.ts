@@ -38,7 +38,7 @@ export const FileRef = builder.objectRef<files.File & { dryRun?: boolean }>('Fil
     label: t.exposeString('label', { nullable: true, description: 'The label of its content version.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-    operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+    operation: t.expose('operation', { type: Operation, nullable: true }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -59,7 +59,7 @@ const FoundFile = builder.objectRef<files.FoundFile>('FoundFile').implement({
   fields: (t) => ({
     file: t.field({ type: FileRef, resolve: (found) => found }),
     searchScore: t.exposeFloat('searchScore', { description: 'How well it matches. Higher is better.' }),
-    snippets: t.field({ type: [FileSnippet], nullable: true, resolve: ({ snippets }) => snippets }),
+    snippets: t.expose('snippets', { type: [FileSnippet], nullable: true }),
   }),
 })
 const SearchMatch = builder.enumType('SearchMatch', {
@@ -71,9 +71,9 @@ const FileEntryKind = builder.enumType('FileEntryKind', { values: ['file', 'fold
 const FileEntryRef = builder.objectRef<files.FileEntry>('FileEntry').implement({
   description: 'A file, or a folder in place of the files below it.',
   fields: (t) => ({
-    kind: t.field({ type: FileEntryKind, resolve: ({ kind }) => kind }),
+    kind: t.expose('kind', { type: FileEntryKind }),
     path: t.exposeString('path', { description: 'The path of a folder ends in "/".' }),
-    file: t.field({ type: FileRef, nullable: true, resolve: ({ file }) => file }),
+    file: t.expose('file', { type: FileRef, nullable: true }),
   }),
 })
 
@@ -93,8 +93,8 @@ const FileVersionRef = builder.objectRef<files.FileVersion>('FileVersion').imple
 const FileDiffRef = builder.objectRef<files.FileDiff>('FileDiff').implement({
   description: 'The difference of two content versions.',
   fields: (t) => ({
-    from: t.field({ type: FileVersionRef, resolve: ({ from }) => from }),
-    to: t.field({ type: FileVersionRef, resolve: ({ to }) => to }),
+    from: t.expose('from', { type: FileVersionRef }),
+    to: t.expose('to', { type: FileVersionRef }),
     binary: t.exposeBoolean('binary', { description: 'Whether one of them is no UTF-8 text.' }),
     diff: t.exposeString('diff', { nullable: true, description: 'A unified diff of texts.' }),
   }),
@@ -103,7 +103,7 @@ const FileDiffRef = builder.objectRef<files.FileDiff>('FileDiff').implement({
 const FileTextRef = builder.objectRef<files.FileText>('FileText').implement({
   description: 'Lines of a text file.',
   fields: (t) => ({
-    file: t.field({ type: FileRef, resolve: ({ file }) => file }),
+    file: t.expose('file', { type: FileRef }),
     binary: t.exposeBoolean('binary', { description: 'Whether the content is no UTF-8 text.' }),
     text: t.exposeString('text', { nullable: true, description: 'The lines; null for binary contents.' }),
     from: t.exposeInt('from', { description: 'The first line in the text, from 1; 0 for none.' }),
@@ -122,7 +122,7 @@ const FileKeyRef = builder.objectRef<files.FileKeys['entries'][number]>('FileKey
   description: 'A file of any type by its key, or a folder in place of the files below it.',
   fields: (t) => ({
     key: t.exposeString('key', { description: '`<file_type>/<path>`. The key of a folder ends in "/".' }),
-    file: t.field({ type: FileRef, nullable: true, resolve: ({ file }) => file }),
+    file: t.expose('file', { type: FileRef, nullable: true }),
   }),
 })
 const FileKeysRef = builder.objectRef<files.FileKeys>('FileKeys').implement({

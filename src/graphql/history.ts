@@ -19,7 +19,7 @@ const RecordVersionRef = builder.objectRef<RecordVersion>('RecordVersion').imple
       description: '"create", "update", "cancel", "delete" or "restore".',
     }),
     at: t.expose('at', { type: 'DateTime' }),
-    actor: t.field({ type: Actor, resolve: (version) => version.actor }),
+    actor: t.expose('actor', { type: Actor }),
     requestId: t.exposeString('requestId'),
     call: t.expose('call', { type: ToolCall, nullable: true }),
     seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),
@@ -33,11 +33,10 @@ const RecordVersionRef = builder.objectRef<RecordVersion>('RecordVersion').imple
       description: 'Who proposed it, if it came with a change-set. The actor is who let it pass.',
       resolve: (change, _args, { scope }) => whoProposed(scope, change),
     }),
-    diff: t.field({
+    diff: t.expose('diff', {
       type: 'JSON',
       description:
         'RFC 6902 diff of { data, status, external_id, external_source } from the previous version.',
-      resolve: (version) => version.diff,
     }),
   }),
 })
@@ -48,7 +47,7 @@ const ConfigurationVersionRef = builder.objectRef<Change>('ConfigurationVersion'
     version: t.exposeInt('version'),
     operation: t.exposeString('operation', { description: '"create", "update" or "delete".' }),
     at: t.expose('at', { type: 'DateTime' }),
-    actor: t.field({ type: Actor, resolve: (version) => version.actor }),
+    actor: t.expose('actor', { type: Actor }),
     requestId: t.exposeString('requestId'),
     call: t.expose('call', { type: ToolCall, nullable: true }),
     seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),

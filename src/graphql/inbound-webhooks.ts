@@ -67,27 +67,24 @@ const DeliveryType = builder.objectRef<Delivery>('InboundDelivery').implement({
     }),
     status: t.exposeString('status', { description: '`succeeded` or `failed`.' }),
     attempts: t.exposeInt('attempts'),
-    records: t.field({
+    records: t.expose('records', {
       type: 'JSON',
       nullable: true,
       description: 'The records that it wrote: `[{ id, operation }]`.',
-      resolve: ({ records }) => records,
     }),
-    error: t.field({
+    error: t.expose('error', {
       type: 'JSON',
       nullable: true,
       description: 'Why it failed: `{ code, message, details }`.',
-      resolve: ({ error }) => error,
     }),
     body: t.exposeString('body', {
       nullable: true,
       description: 'The first 4 KiB of the payload. Of one that succeeded, they are kept for a day.',
     }),
-    warnings: t.field({
+    warnings: t.expose('warnings', {
       type: 'JSON',
       nullable: true,
       description: '`[{ path, code, message }]`: what was changed in the payload so that it could be stored.',
-      resolve: ({ warnings }) => warnings,
     }),
     requestId: t.exposeString('requestId'),
     lastAttemptAt: t.expose('lastAttemptAt', { type: 'DateTime' }),
@@ -131,11 +128,7 @@ type Ingested = Awaited<ReturnType<typeof inbound.ingestVerified>> & { dryRun?: 
 const IngestedType = builder.objectRef<Ingested>('Ingested').implement({
   description: 'What a delivery wrote.',
   fields: (t) => ({
-    data: t.field({
-      type: 'JSON',
-      description: 'The records: `[{ id, operation }]`.',
-      resolve: ({ data }) => data,
-    }),
+    data: t.expose('data', { type: 'JSON', description: 'The records: `[{ id, operation }]`.' }),
     challenge: t.exposeString('challenge', {
       nullable: true,
       description: 'The challenge by which Slack checks an address.',

@@ -5,11 +5,10 @@ import { builder } from './builder.ts'
 const OutlinedType = builder.objectRef<outline.OutlinedType>('OutlinedType').implement({
   fields: (t) => ({
     id: t.exposeString('id'),
-    jsonSchema: t.field({
+    jsonSchema: t.expose('jsonSchema', {
       type: 'JSON',
       nullable: true,
       description: 'null if it is too large for an outline.',
-      resolve: ({ jsonSchema }) => jsonSchema,
     }),
     records: t.exposeInt('records', { description: 'Number of records, at most 1,000.' }),
   }),
@@ -17,11 +16,7 @@ const OutlinedType = builder.objectRef<outline.OutlinedType>('OutlinedType').imp
 
 const OutlinedTypes = builder.objectRef<outline.TypesOutline>('OutlinedTypes').implement({
   fields: (t) => ({
-    types: t.field({
-      type: [OutlinedType],
-      description: 'The types in most recent use, by id.',
-      resolve: ({ types }) => types,
-    }),
+    types: t.expose('types', { type: [OutlinedType], description: 'The types in most recent use, by id.' }),
     others: t.exposeStringList('others', { description: 'Ids of other types, the newest first.' }),
     total: t.exposeInt('total', { description: 'Number of types, at most 1,000.' }),
   }),

@@ -6,7 +6,7 @@ type Top = profiles.FieldProfile['top'][number]
 
 const ProfileValue = builder.objectRef<Top>('ProfileValue').implement({
   fields: (t) => ({
-    value: t.field({ type: 'JSON', resolve: ({ value }) => value }),
+    value: t.expose('value', { type: 'JSON' }),
     count: t.exposeInt('count', { description: 'Number of occurrences in the sample.' }),
   }),
 })
@@ -21,28 +21,25 @@ const ProfileField = builder.objectRef<profiles.FieldProfile>('ProfileField').im
       description: 'The share of records that match is_null; null if there are no records.',
     }),
     distinct: t.exposeInt('distinct', { description: 'Number of distinct values in the sample.' }),
-    top: t.field({
+    top: t.expose('top', {
       type: [ProfileValue],
       description: 'The most frequent values, without arrays, objects and long strings.',
-      resolve: ({ top }) => top,
     }),
-    min: t.field({
+    min: t.expose('min', {
       type: 'JSON',
       nullable: true,
       description: 'The first value in sort order; null if there is none or it is long.',
-      resolve: ({ min }) => min,
     }),
-    max: t.field({ type: 'JSON', nullable: true, resolve: ({ max }) => max }),
+    max: t.expose('max', { type: 'JSON', nullable: true }),
   }),
 })
 
 const ProfileExample = builder.objectRef<profiles.Example>('ProfileExample').implement({
   fields: (t) => ({
     description: t.exposeString('description'),
-    query: t.field({
+    query: t.expose('query', {
       type: 'JSON',
       description: 'The arguments of a query, or of an aggregate if it has `aggregations`.',
-      resolve: ({ query }) => query,
     }),
   }),
 })
@@ -56,18 +53,17 @@ const RecordTypeProfile = builder.objectRef<profiles.TypeProfile>('RecordTypePro
     sampled: t.exposeBoolean('sampled', {
       description: 'True if the statistics of the fields come from a sample of the records.',
     }),
-    fields: t.field({ type: [ProfileField], resolve: ({ fields }) => fields }),
+    fields: t.expose('fields', { type: [ProfileField] }),
     omittedFields: t.exposeInt('omittedFields', {
       description: 'Minimum number of fields that are not shown.',
     }),
-    relationships: t.field({ type: 'JSON', resolve: ({ relationships }) => relationships }),
-    examples: t.field({ type: [ProfileExample], resolve: ({ examples }) => examples }),
-    exampleData: t.field({
+    relationships: t.expose('relationships', { type: 'JSON' }),
+    examples: t.expose('examples', { type: [ProfileExample] }),
+    exampleData: t.expose('exampleData', {
       type: 'JSON',
       nullable: true,
       description:
         'Example data of a new record: frequent values, enum values, and what else the schema requires; null if none was found.',
-      resolve: ({ exampleData }) => exampleData,
     }),
   }),
 })
@@ -75,11 +71,7 @@ const RecordTypeProfile = builder.objectRef<profiles.TypeProfile>('RecordTypePro
 const InferredSchemaType = builder.objectRef<profiles.InferredSchema>('InferredSchema').implement({
   description: 'A JSON Schema that describes the records of a type.',
   fields: (t) => ({
-    jsonSchema: t.field({
-      type: 'JSON',
-      description: 'Every record that was read fits it.',
-      resolve: ({ jsonSchema }) => jsonSchema,
-    }),
+    jsonSchema: t.expose('jsonSchema', { type: 'JSON', description: 'Every record that was read fits it.' }),
     count: t.exposeFloat('count', {
       description: 'Number of records; an estimate for types with millions of records.',
     }),

@@ -35,11 +35,10 @@ export const PromotionRef = builder.objectRef<Promotion>('Promotion').implement(
     warnings: t.field(WARNINGS),
     secrets: t.field(SECRETS),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-    plan: t.field({
+    plan: t.expose('plan', {
       type: planType('PromotionPlan', 'a promotion'),
       nullable: true,
       description: 'The plan, if one was requested. Then nothing was promoted.',
-      resolve: ({ plan }) => plan,
     }),
   }),
 })
@@ -118,11 +117,10 @@ export const ProposalRef = builder.objectRef<environments.Proposal>('Proposal').
     changes: t.field(CHANGES),
     summary: t.field(SUMMARY),
     conflicts: t.field(CONFLICTS),
-    breaks: t.field({
+    breaks: t.expose('breaks', {
       type: 'JSON',
       description:
         'What production holds or lacks that the changes do not fit: details of an error, with counts and samples.',
-      resolve: ({ breaks }) => breaks,
     }),
     revision: t.int({
       nullable: true,

@@ -11,7 +11,7 @@ const ToolExport = builder
     description: "Record types as a provider's native tool definitions.",
     fields: (t) => ({
       provider: t.exposeString('provider'),
-      tools: t.field({ type: 'JSON', resolve: (found) => found.tools }),
+      tools: t.expose('tools', { type: 'JSON' }),
       warnings: t.exposeStringList('warnings', {
         description: 'What the dialect of the provider cannot express.',
       }),
@@ -20,12 +20,8 @@ const ToolExport = builder
 const ToolImport = builder.objectRef<providers.Imported & { dryRun?: boolean }>('ToolImport').implement({
   description: 'The record types created from tool definitions.',
   fields: (t) => ({
-    data: t.field({
-      type: 'JSON',
-      description: '[{ record_type, operation, warnings }]',
-      resolve: (done) => done.data,
-    }),
-    meta: t.field({ type: 'JSON', resolve: (done) => done.meta }),
+    data: t.expose('data', { type: 'JSON', description: '[{ record_type, operation, warnings }]' }),
+    meta: t.expose('meta', { type: 'JSON' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
@@ -34,7 +30,7 @@ const ToolCallRecord = builder.objectRef<Called>('ToolCallRecord').implement({
   description: 'The record created from a tool call, and the response in the format of the provider.',
   fields: (t) => ({
     record: t.field({ type: RecordRef, resolve: (called) => called }),
-    operation: t.field({ type: Operation, nullable: true, resolve: (called) => called.operation }),
+    operation: t.expose('operation', { type: Operation, nullable: true }),
     toolResult: t.expose('toolResult', { type: 'JSON' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),

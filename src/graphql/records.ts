@@ -53,20 +53,18 @@ const WrittenRecord = builder.interfaceRef<Stored | OfSource>('WrittenRecord').i
     version: t.exposeInt('version', { nullable: true, description: NOT_STORED }),
     status: t.exposeString('status', { nullable: true, description: NOT_STORED }),
     cancelledAt: t.expose('cancelledAt', { type: 'DateTime', nullable: true }),
-    valid: t.field({
+    valid: t.expose('valid', {
       type: 'Boolean',
       nullable: true,
       description: 'False if the record violates a schema that was changed later; otherwise null.',
-      resolve: (record) => record.valid,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true, description: NOT_STORED }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', nullable: true, description: NOT_STORED }),
-    operation: t.field({ type: Operation, nullable: true, resolve: (record) => record.operation }),
-    relationships: t.field({
+    operation: t.expose('operation', { type: Operation, nullable: true }),
+    relationships: t.expose('linked', {
       type: LinkCountsRef,
       nullable: true,
       description: 'Present if the write had `relationships`: how many were created, updated and unchanged.',
-      resolve: ({ linked }) => linked,
     }),
     warnings: t.stringList({
       nullable: true,
@@ -90,12 +88,11 @@ export const RecordRef = builder.objectRef<Stored>('Record').implement({
       nullable: true,
       description: 'Relevance to the `search` of the filter; higher is better.',
     }),
-    snippets: t.field({
+    snippets: t.expose('snippets', {
       type: [Snippet],
       nullable: true,
       description:
         'With `snippets`: the parts of the record that the `search` of the filter found. At most 3.',
-      resolve: (record) => record.snippets,
     }),
     expanded: t.field({
       type: 'JSON',
@@ -109,11 +106,10 @@ export const RecordRef = builder.objectRef<Stored>('Record').implement({
       description: 'Which of these lists are truncated. `related` pages through the rest.',
       resolve: ({ expansion }) => expansion?._expanded_truncated,
     }),
-    claim: t.field({
+    claim: t.expose('claim', {
       type: ClaimRef,
       nullable: true,
       description: 'With `include: [claim]`: the active claim of the record; null if there is none.',
-      resolve: ({ claim }) => claim,
     }),
   }),
 })
@@ -165,11 +161,10 @@ const RecordRows = builder.objectRef<records.WholeRows>('RecordRows').implement(
       type: 'JSON',
       description: 'The records in the form of REST with the selected `fields`.',
     }),
-    columns: t.field({
+    columns: t.expose('columns', {
       type: RecordColumns,
       nullable: true,
       description: 'With `withColumns`, of the first rows: what a table of all records shows.',
-      resolve: ({ columns }) => columns,
     }),
   }),
 })
@@ -178,10 +173,9 @@ const SourceRecordPage = builder.objectRef<sources.SourcePage>('SourceRecordPage
   description: 'A page of records of an external source, as the source has it.',
   fields: (t) => ({
     data: t.field({ type: [SourceRecordRef], resolve: (page) => [...page.data] }),
-    rows: t.field({
+    rows: t.expose('rows', {
       type: 'JSON',
       description: 'The same records in the form of REST with the selected `fields`.',
-      resolve: (page) => page.rows,
     }),
     hasMore: t.exposeBoolean('hasMore', {
       nullable: true,

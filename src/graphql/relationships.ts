@@ -24,15 +24,14 @@ export const RelationshipRef = builder.objectRef<Relationship>('Relationship').i
     externalId: t.exposeString('externalId', { nullable: true }),
     externalSource: t.exposeString('externalSource', { nullable: true }),
     version: t.exposeInt('version'),
-    valid: t.field({
+    valid: t.expose('valid', {
       type: 'Boolean',
       nullable: true,
       description: 'False if the link violates a schema that was changed later; otherwise null.',
-      resolve: (relationship) => relationship.valid,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-    operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+    operation: t.expose('operation', { type: Operation, nullable: true }),
     replaced: t.field({
       type: ['String'],
       nullable: true,

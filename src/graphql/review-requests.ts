@@ -15,7 +15,7 @@ const DecisionRef = builder.objectRef<Decided>('ReviewDecision').implement({
   fields: (t) => ({
     decision: t.exposeString('decision', { description: '"accept", "decline" or "send_back".' }),
     note: t.exposeString('note', { nullable: true, description: 'A word to who asked.' }),
-    by: t.field({ type: Actor, resolve: ({ by }) => by }),
+    by: t.expose('by', { type: Actor }),
     at: t.expose('at', { type: 'DateTime' }),
     promotionId: t.exposeString('promotionId', { nullable: true }),
   }),
@@ -29,15 +29,14 @@ const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('Revi
     kind: t.exposeString('kind', { description: '"promotion" or "pause".' }),
     baseId: t.exposeString('baseId'),
     from: t.exposeString('from', { description: 'The preview. Of a pause, the base itself.' }),
-    by: t.field({ type: Actor, description: 'Who asked.', resolve: ({ by }) => by }),
+    by: t.expose('by', { type: Actor, description: 'Who asked.' }),
     at: t.expose('at', { type: 'DateTime' }),
     title: t.exposeString('title'),
     note: t.exposeString('note', { nullable: true, description: 'A word to who decides.' }),
     summary: t.exposeString('summary', { description: 'What it would change, when it was asked for.' }),
-    breaks: t.field({
+    breaks: t.expose('breaks', {
       type: 'JSON',
       description: 'What did not fit when it was asked for: `[{ kind, id, code, message, count }]`.',
-      resolve: ({ breaks }) => breaks,
     }),
     migration: t.field({
       type: 'JSON',
@@ -54,13 +53,12 @@ const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('Revi
       description:
         'Whether this token may decide it: with admin on production, and if it has not asked for it.',
     }),
-    decision: t.field({ type: DecisionRef, nullable: true, resolve: ({ decision }) => decision }),
-    pause: t.field({
+    decision: t.expose('decision', { type: DecisionRef, nullable: true }),
+    pause: t.expose('pause', {
       type: 'JSON',
       nullable: true,
       description:
         'Of a pause: what the token wrote since `since`, and how much it usually does: `{ token_id, since, writes, refused, usual, allowed, wrote }`.',
-      resolve: ({ pause }) => pause,
     }),
     proposal: t.field({
       type: ProposalRef,

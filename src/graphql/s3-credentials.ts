@@ -17,7 +17,7 @@ const S3CredentialRef = builder.objectRef<Credential>('S3Credential').implement(
       nullable: true,
       description: 'The file type that it reaches; null for all.',
     }),
-    permission: t.field({ type: Permission, resolve: ({ permission }) => permission }),
+    permission: t.expose('permission', { type: Permission }),
     endpoint: t.exposeString('endpoint'),
     region: t.string({ resolve: () => s3.REGION }),
     bucket: t.exposeString('bucket', { description: 'The id of the base.' }),

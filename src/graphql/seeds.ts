@@ -37,16 +37,11 @@ const SeedRunType = builder.objectRef<SeedRun>('SeedRun').implement({
   description: 'What applying, resetting or clearing a seed has done.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The seed.' }),
-    records: t.field({
+    records: t.expose('records', {
       type: 'JSON',
       description: '`{ created, updated, unchanged, deleted }`: numbers of records.',
-      resolve: ({ records }) => records,
     }),
-    relationships: t.field({
-      type: 'JSON',
-      description: 'The same for relationships.',
-      resolve: ({ relationships }) => relationships,
-    }),
+    relationships: t.expose('relationships', { type: 'JSON', description: 'The same for relationships.' }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })

@@ -20,12 +20,11 @@ const Statement = builder.objectRef<StatementResult>('SqlStatement').implement({
   description: 'The result of one SQL statement.',
   fields: (t) => ({
     statement: t.exposeInt('statement', { description: 'Index in the text, from 0.' }),
-    operation: t.field({ type: Kind, resolve: ({ operation }) => operation }),
+    operation: t.expose('operation', { type: Kind }),
     count: t.exposeInt('count', { description: 'The number of rows that it wrote or read.' }),
-    rows: t.field({
+    rows: t.expose('rows', {
       type: 'JSON',
       description: 'The rows of SELECT or RETURNING: a list of objects, by column.',
-      resolve: ({ rows }) => rows,
     }),
   }),
 })

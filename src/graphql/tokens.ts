@@ -15,7 +15,7 @@ const TokenType = builder.objectRef<Token>('Token').implement({
     name: t.exposeString('name'),
     kind: t.exposeString('kind', { description: '`person`, `agent` or `program`: who uses it.' }),
     masked: t.exposeString('masked'),
-    grants: t.field({ type: 'JSON', resolve: (token) => token.grants }),
+    grants: t.expose('grants', { type: 'JSON' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     createdBy: t.exposeString('createdBy', {
       nullable: true,

@@ -9,13 +9,9 @@ import { RecordRef } from './records.ts'
 const TrashedRecordRef = builder.objectRef<TrashedRecord>('TrashedRecord').implement({
   description: 'A deleted record that can be restored.',
   fields: (t) => ({
-    record: t.field({
-      type: RecordRef,
-      description: 'The record before its deletion.',
-      resolve: (trashed) => trashed.record,
-    }),
+    record: t.expose('record', { type: RecordRef, description: 'The record before its deletion.' }),
     deletedAt: t.expose('deletedAt', { type: 'DateTime' }),
-    deletedBy: t.field({ type: Actor, resolve: (trashed) => trashed.deletedBy }),
+    deletedBy: t.expose('deletedBy', { type: Actor }),
     title: titleField(t),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',

@@ -82,11 +82,10 @@ const DeliveryType = builder.objectRef<Delivery>('TriggerDelivery').implement({
     attempts: t.exposeInt('attempts'),
     nextAttemptAt: t.expose('nextAttemptAt', { type: 'DateTime', nullable: true }),
     lastAttemptAt: t.expose('lastAttemptAt', { type: 'DateTime', nullable: true }),
-    response: t.field({
+    response: t.expose('response', {
       type: 'JSON',
       nullable: true,
       description: '`{ status, body, duration_ms }` of the last attempt; null if nothing answered.',
-      resolve: ({ response }) => response,
     }),
     error: t.exposeString('error', { nullable: true }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),

@@ -23,12 +23,11 @@ const UndoneRef = builder.objectRef<Undone>('UndoneChange').implement({
     recordType: t.exposeString('recordType', { nullable: true }),
     id: t.exposeString('id'),
     operation: t.exposeString('operation', { description: 'What the revert did.' }),
-    diff: t.field({
+    diff: t.expose('diff', {
       type: 'JSON',
       nullable: true,
       description:
         'With `withDiffs`: what the revert changes, from the state of now, with the values that it replaces.',
-      resolve: ({ diff }) => diff,
     }),
     title: t.string({ nullable: true, description: 'With `withTitles`.', resolve: ({ title }) => title }),
   }),
@@ -95,33 +94,30 @@ const LastRef = builder.objectRef<LastRequest>('LastRequest').implement({
 const UndoRef = builder.objectRef<Answer>('Undo').implement({
   fields: (t) => ({
     requestId: t.exposeString('requestId', { description: 'The request that did it, to undo the undo.' }),
-    last: t.field({
+    last: t.expose('last', {
       type: LastRef,
       nullable: true,
       description: 'The request that is undone, with `last: true`.',
-      resolve: ({ last }) => last,
     }),
     count: t.exposeInt('count', { description: 'How many changes were reverted.' }),
-    by: t.field({ type: [ChangeCount], resolve: ({ by }) => by }),
-    data: t.field({ type: [UndoneRef], resolve: ({ data }) => data }),
+    by: t.expose('by', { type: [ChangeCount] }),
+    data: t.expose('data', { type: [UndoneRef] }),
     rows: t.field({
       type: 'JSON',
       description: '`data` in the form of REST.',
       args: { limit: t.arg.int({ description: 'At most so many, newest first. Defaults to all.' }) },
       resolve: ({ data }, { limit }) => first(data, limit).map(snakeFields),
     }),
-    also: t.field({
+    also: t.expose('also', {
       type: [UndoneRef],
       description: 'Later changes that were reverted too, with `force`.',
-      resolve: ({ also }) => also,
     }),
-    effects: t.field({
+    effects: t.expose('effects', {
       type: EffectsRef,
       nullable: true,
       description: 'What followed from the changes, with `withEffects` or `withDiffs`.',
-      resolve: ({ effects }) => effects,
     }),
-    skipped: t.field({ type: [SkippedRef], resolve: ({ skipped }) => skipped }),
+    skipped: t.expose('skipped', { type: [SkippedRef] }),
     skippedRows: t.field({
       type: 'JSON',
       description: '`skipped` in the form of REST.',
@@ -134,11 +130,10 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
     }),
     secrets: t.field(SECRETS),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-    plan: t.field({
+    plan: t.expose('plan', {
       type: planType('UndoPlan', 'an undo'),
       nullable: true,
       description: 'The plan, if one was requested. Then nothing was reverted.',
-      resolve: ({ plan }) => plan,
     }),
   }),
 })

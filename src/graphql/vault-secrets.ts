@@ -25,7 +25,7 @@ const SecretType = builder.objectRef<Secret>('Secret').implement({
     version: t.exposeInt('version'),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
-    operation: t.field({ type: Operation, nullable: true, resolve: ({ operation }) => operation }),
+    operation: t.expose('operation', { type: Operation, nullable: true }),
     dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
