@@ -20,3 +20,10 @@ export class Cancellation {
     this.#controller?.abort()
   }
 }
+
+/** Resolves when the signal aborts. */
+export const whenAborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined)
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
+  })

@@ -45,6 +45,16 @@ export async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
   }
 }
 
+/** Maps a list, and yields to the event loop between its items. */
+export async function mapInTurns<T, R>(list: readonly T[], map: (item: T, index: number) => R): Promise<R[]> {
+  const mapped: R[] = []
+  for (const item of list) {
+    if (turnIsOver()) await nextTurn()
+    mapped.push(map(item, mapped.length))
+  }
+  return mapped
+}
+
 function schedule(): void {
   if (isScheduled) return
   isScheduled = true

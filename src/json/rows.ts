@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../foundation/event-loop-turns.ts'
 
 /** Rows as JSON text. Serializers write the texts unchanged; other readers get the parsed values. */
 export class JsonRows {
@@ -32,11 +32,7 @@ function listText(texts: readonly string[], rest: object): string {
 }
 
 async function textInTurns(rows: readonly unknown[], rest: object): Promise<string> {
-  const texts: string[] = []
-  for (const row of rows) {
-    if (turnIsOver()) await nextTurn()
-    texts.push(JSON.stringify(row))
-  }
+  const texts = await mapInTurns(rows, (row) => JSON.stringify(row))
   return listText(texts, rest)
 }
 

@@ -1,4 +1,4 @@
-import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Kind } from '../log/entry.ts'
 import { authorAt, logResources } from '../log/log-rows.ts'
@@ -35,11 +35,7 @@ export type LogEntry = {
 /** Appends entries to the change log, in the transaction of the write. */
 export async function appendChanges(scope: Scope, entries: readonly LogEntry[]): Promise<void> {
   const author = authorship(scope)
-  const texts: string[] = []
-  for (const { state } of entries) {
-    if (turnIsOver()) await nextTurn()
-    texts.push(JSON.stringify(state))
-  }
+  const texts = await mapInTurns(entries, ({ state }) => JSON.stringify(state))
   for (const { from, to } of partsOf(texts)) {
     const part = entries.slice(from, to)
     await scope.db.query(APPEND, [

@@ -1,6 +1,6 @@
 /** Promotions as they are stored and shown. */
 import { type Detail, oneFault } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../foundation/event-loop-turns.ts'
 import { appendChange } from '../core/append-change.ts'
 import { readNewest, sizeOf } from '../core/created-at-page.ts'
 import { requireBase } from '../core/existing-base.ts'
@@ -95,11 +95,7 @@ async function toPromotion(
   createdByName: string | null = null,
 ): Promise<StoredPromotion> {
   const { createdBy, createdAt, ...head } = headOf(row)
-  const changes: ShownEdit[] = []
-  for (const edit of past?.edits ?? []) {
-    if (turnIsOver()) await nextTurn()
-    changes.push(withMark(shown(edit), edit))
-  }
+  const changes = await mapInTurns(past?.edits ?? [], (edit) => withMark(shown(edit), edit))
   const drafts = past?.drafts ?? []
   for (const [n, edit] of (await shownDrafts(scope, row.baseId, drafts)).entries())
     changes.push(withMark(edit, drafts[n] ?? {}))

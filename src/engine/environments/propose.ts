@@ -2,7 +2,7 @@
 import { ProposalBody } from '../../contract/config-shapes.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, DomainError } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../foundation/event-loop-turns.ts'
 import { isChangeSet } from '../core/change-set/change-set-scope.ts'
 import type { Scope } from '../core/scope.ts'
 import { requestChecks, type WriteScope } from '../core/write/write.ts'
@@ -11,7 +11,7 @@ import { compileAccess } from '../storage/access/compile-access.ts'
 import { applyEdits, checkData, prepareEdits, type RecordsRewritten } from './apply-edits.ts'
 import { proposeChangeSet } from './change-sets/propose.ts'
 import { changeWarnings, clientWarnings } from './change-warnings.ts'
-import { nextOf, nonEmpty, type ShownEdit, shown, summaryOf } from './edits.ts'
+import { nextOf, nonEmpty, shown, summaryOf } from './edits.ts'
 import { atNamed, atResource } from './failures.ts'
 import { migrationWarnings, offering, previewMigrations } from './preview-migrations.ts'
 import type { Proposal } from './promotion.ts'
@@ -40,11 +40,7 @@ export async function propose(scope: Scope, baseId: string, input: object): Prom
     production: await readSnapshot(scope, baseId),
   }
   const { edits, conflicts, kept } = await compareSides(sides, prune, selection(resources, sides))
-  const changes: ShownEdit[] = []
-  for (const edit of edits) {
-    if (turnIsOver()) await nextTurn()
-    changes.push(shown(edit))
-  }
+  const changes = await mapInTurns(edits, shown)
   const past = await withOrigins(scope.db, baseId, from, edits)
   const migrations = await previewMigrations(scope.db, baseId, from, past, migration)
   const located = offering(resources ? atNamed : atResource, migrations)

@@ -1,7 +1,7 @@
 /** Three-way comparison: the preview's changes since the fork, against production now. */
 
 import { camelFields } from '../../contract/field-names.ts'
-import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { mapInTurns, nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { KINDS } from '../configuration/kinds.ts'
 import { type Definition, definitionOf } from '../configuration/lifecycle/definition.ts'
 import { partsOf } from '../core/append-change.ts'
@@ -105,11 +105,7 @@ export async function moveFork(db: Db, previewId: string, points: readonly ForkP
     const gone = own.filter(({ definition }) => definition === null).map(({ id }) => id)
     const kept = own.filter(({ definition }) => definition !== null)
     if (gone.length > 0) await db.query(DROP, [previewId, name, gone])
-    const texts: string[] = []
-    for (const { definition } of kept) {
-      if (turnIsOver()) await nextTurn()
-      texts.push(JSON.stringify(definition))
-    }
+    const texts = await mapInTurns(kept, ({ definition }) => JSON.stringify(definition))
     for (const { from, to } of partsOf(texts)) {
       const ids = kept.slice(from, to).map(({ id }) => id)
       await db.query(MOVE, [previewId, name, ids, texts.slice(from, to)])

@@ -1,5 +1,5 @@
 import { invalid } from '../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { mapInTurns, nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { requireType } from '../configuration/record-types/index.ts'
 import { cursorsOf, openCursor } from '../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../core/page.ts'
@@ -89,11 +89,9 @@ export async function listVersions(
   // A total would count versions that the policy hides.
   const total = page.includeTotal && !policy ? (counted?.total ?? null) : null
   const found = toPage(shown, page, total, isCut && seen.length === rows.length)
-  const versions: RecordVersion[] = []
-  for (const [i, row] of found.data.entries()) {
-    if (turnIsOver()) await nextTurn()
-    versions.push(callFor(viewerOf(scope), baseId, toVersion(row, seen[i + 1])))
-  }
+  const versions = await mapInTurns(found.data, (row, i) =>
+    callFor(viewerOf(scope), baseId, toVersion(row, seen[i + 1])),
+  )
   return {
     ...found,
     data: versions,

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Runner, TaskList } from 'graphile-worker'
 import pg from 'pg'
+import { whenAborted } from '../../foundation/cancellation.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import type { Log } from '../../foundation/log.ts'
 import { sweepRuns } from '../automation/actions/run-log.ts'
@@ -68,9 +69,7 @@ export function openJobs(scope: Scope, connectionString: string, log: Log, sweep
 const ignore = (): void => {}
 
 async function keepWorking(work: Work, pool: pg.Pool, signal: AbortSignal): Promise<void> {
-  const aborted = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  const aborted = whenAborted(signal)
   while (!signal.aborted) {
     try {
       const runner = await start(work, pool)

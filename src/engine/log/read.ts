@@ -1,6 +1,6 @@
 /** Reads ranges of the change log, each entry with its diff. */
 
-import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { ResponseBudget, type RowCap } from '../storage/database/capped-query.ts'
 import { type Db, shaped } from '../storage/database/client.ts'
@@ -45,11 +45,7 @@ export async function readStretch(
   const log = reader ? logOf(reader.filter, bind) : 'plinth.change'
   const statement = shaped(statementOf(log, narrowed, orderOf(stretch, reader)))
   const { rows, isCut } = await db.queryCapped<ChangeRow>(statement, values, cap)
-  const changes: Change[] = []
-  for (const row of rows) {
-    if (turnIsOver()) await nextTurn()
-    changes.push(toChange(row, reader?.showsBefore))
-  }
+  const changes = await mapInTurns(rows, (row) => toChange(row, reader?.showsBefore))
   return { changes, isCut }
 }
 
@@ -129,11 +125,7 @@ export async function readOwn(
   })
   const values = [baseId, after, Number.MAX_SAFE_INTEGER, LIMITS.undoneEntriesShown]
   const { rows, isCut } = await tx.queryCapped<ChangeRow>(shaped(own), values, cap)
-  const changes: Change[] = []
-  for (const row of rows) {
-    if (turnIsOver()) await nextTurn()
-    changes.push(toChange(row, true))
-  }
+  const changes = await mapInTurns(rows, (row) => toChange(row, true))
   return { changes, isCut }
 }
 

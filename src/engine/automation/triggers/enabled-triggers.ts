@@ -1,5 +1,5 @@
 /** The triggers of a base that follow its changes. */
-import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../../foundation/event-loop-turns.ts'
 import { type ChangeCondition, parseChangeCondition } from '../../data/filter/change-condition.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 
@@ -32,19 +32,15 @@ const ENABLED = statement(
 )
 
 export async function enabledTriggers(db: Db, baseId: string): Promise<Follower[]> {
-  const followers: Follower[] = []
-  for (const row of await db.query<Row>(ENABLED, [baseId])) {
-    if (turnIsOver()) await nextTurn()
-    followers.push({
-      id: row.id,
-      afterSeq: row.after_seq,
-      recordTypes: row.record_types.includes('*') ? null : new Set(row.record_types),
-      events: new Set(row.events),
-      skipsInbound: row.skip_inbound_writes,
-      runsAction: row.runs_action,
-      condition: row.condition === null ? null : parseChangeCondition(row.condition, '/condition'),
-    })
-  }
+  const followers = await mapInTurns(await db.query<Row>(ENABLED, [baseId]), (row) => ({
+    id: row.id,
+    afterSeq: row.after_seq,
+    recordTypes: row.record_types.includes('*') ? null : new Set(row.record_types),
+    events: new Set(row.events),
+    skipsInbound: row.skip_inbound_writes,
+    runsAction: row.runs_action,
+    condition: row.condition === null ? null : parseChangeCondition(row.condition, '/condition'),
+  }))
   return followers
 }
 

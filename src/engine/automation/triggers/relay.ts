@@ -1,5 +1,6 @@
 /** The relay: turns committed changes into deliveries, each once. */
 import { EVENT_TYPES } from '../../../contract/trigger-shapes.ts'
+import { whenAborted } from '../../../foundation/cancellation.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Log } from '../../../foundation/log.ts'
 import { uuidv7 } from '../../../foundation/uuid.ts'
@@ -171,10 +172,7 @@ export async function followBases(
     else if (kind === 'trigger' || kind === 'base') retried(key.split('/')[0] ?? key)
   })
   retried(null)
-  await new Promise<void>((resolve) => {
-    if (until.aborted) resolve()
-    until.addEventListener('abort', () => resolve(), { once: true })
-  })
+  await whenAborted(until)
   unlisten()
   for (const unwatch of followed.values()) unwatch()
   await Promise.all(running.values())

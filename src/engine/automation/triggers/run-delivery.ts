@@ -1,5 +1,6 @@
 /** Runs the action of a trigger for a delivery: with rights on the data of its base, and once if it succeeds. */
 import { LRUCache } from 'lru-cache'
+import { whenAborted } from '../../../foundation/cancellation.ts'
 import { DomainError, toDomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -47,14 +48,8 @@ export function openDeliveryRunner(scope: Scope): DeliveryRunner {
     }
   }
   // A run that the end of the process cuts off is committed with its delivery, or is tried again.
-  return (delivery, action, body, cut) => Promise.race([run(delivery, action, body, cut), aborted(cut)])
+  return (delivery, action, body, cut) => Promise.race([run(delivery, action, body, cut), whenAborted(cut)])
 }
-
-const aborted = (cut: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (cut.aborted) resolve(undefined)
-    else cut.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 
 async function runOnce(system: Scope, delivery: Due, action: string, body: string): Promise<RunOutcome> {
   const target = { baseId: delivery.base_id, id: action }

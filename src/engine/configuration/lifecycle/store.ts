@@ -1,6 +1,6 @@
 /** Writes rows of configuration, all rows of one kind together. */
 import { toSnake } from '../../../contract/field-names.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../../foundation/event-loop-turns.ts'
 import { partsOf } from '../../core/append-change.ts'
 import { type Db, type Statement, statement } from '../../storage/database/client.ts'
 import { type Kind, ONE_MORE, type Stored } from './kind.ts'
@@ -69,11 +69,7 @@ async function storeAll(
   const [first] = due
   if (!first) return
   const names = Object.keys(first.columns).filter((name) => !kind.parts?.includes(name))
-  const texts: string[] = []
-  for (const { row } of due) {
-    if (turnIsOver()) await nextTurn()
-    texts.push(JSON.stringify(inSnakeCase(row, [...names, ...OWN])))
-  }
+  const texts = await mapInTurns(due, ({ row }) => JSON.stringify(inSnakeCase(row, [...names, ...OWN])))
   const write = isNew ? insert(kind) : update(kind, names, first.columns)
   for (const { from, to } of partsOf(texts))
     await db.query(write, [baseId, `[${texts.slice(from, to).join(',')}]`])

@@ -1,7 +1,7 @@
 /** Version history of configuration, read from the change log. */
 import { productionOf } from '../../../contract/ids.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../../foundation/event-loop-turns.ts'
 import { ACCOUNT } from '../../core/append-change.ts'
 import { cursorsOf, openCursor } from '../../core/cursor.ts'
 import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
@@ -72,11 +72,9 @@ export async function history<F extends object, R extends Stored>(
   if (span?.total === 0) throw await missing(address)
   const shown = isCut ? rows.slice(0, -1) : rows
   const found = toPage(shown, page, page.includeTotal ? (span?.total ?? null) : null, isCut)
-  const changes: Change[] = []
-  for (const [i, row] of found.data.entries()) {
-    if (turnIsOver()) await nextTurn()
-    changes.push(callFor(viewerOf(scope), baseId, toChange({ ...row, before: rows[i + 1] ?? null })))
-  }
+  const changes = await mapInTurns(found.data, (row, i) =>
+    callFor(viewerOf(scope), baseId, toChange({ ...row, before: rows[i + 1] ?? null })),
+  )
   const visible = changes.filter((change) => mayRead(scope.access, baseId, change))
   if (changes.length > 0 && visible.length === 0) throw await missing(address)
   const positions = cursorsOf(scope.keys.cursor, boundTo, found, ({ seq }) => ({ id, values: [seq] }))

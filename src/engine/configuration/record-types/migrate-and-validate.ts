@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Detail, type DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
-import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
+import { mapInTurns } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { Allowance } from '../../schema/json-schema/compile.ts'
 import type { ExistingRow } from './existing-records.ts'
@@ -50,11 +50,7 @@ export function openValidation({
     refused,
     rewritten: () => rewritten,
     async page(rows) {
-      const validated: Validated[] = []
-      for (const row of rows) {
-        if (turnIsOver()) await nextTurn()
-        validated.push(validate(row))
-      }
+      const validated = await mapInTurns(rows, validate)
       return validated
     },
   }
