@@ -3,6 +3,7 @@ import { Aggregations, GroupBy, Over } from '../contract/aggregate-shapes.ts'
 import { Filter, sortBody } from '../contract/query-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { asOfBody, pageBody } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -56,20 +57,7 @@ export const aggregates = [
         }
       }`,
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      filter: body.filter,
-      aggregations: body.aggregations,
-      groupBy: body.group_by,
-      having: body.having,
-      sort: body.sort,
-      asOf: body.as_of,
-      over: body.over,
-      limit: body.limit,
-      offset: body.offset,
-      includeTotal: body.include_total,
-    }),
+    variables: byName,
     reply: ({ aggregate }) => ({ body: rowsBody(aggregate) }),
     answers: listOf(Group),
   }),

@@ -4,6 +4,7 @@ import { callsBody } from '../contract/response-bodies.ts'
 import { ACTOR_KINDS } from '../contract/shapes.ts'
 import { momentOf } from '../contract/time-input.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseId, knownBase, time } from './route/shapes.ts'
@@ -96,11 +97,7 @@ export const calls = [
         }
       }`,
     ),
-    variables: ({ params, query: { request_id, ...query } }) => ({
-      base: params.base_id,
-      requestId: request_id,
-      ...query,
-    }),
+    variables: byName,
     reply: ({ calls }) => ({ body: callsBody(calls) }),
     answers: z.object({
       data: z.array(Call),

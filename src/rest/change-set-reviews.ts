@@ -7,8 +7,9 @@ import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Base, BaseFields } from './bases.ts'
 import { RequestFields, ReviewRequest } from './review-requests.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseId, time } from './route/shapes.ts'
 
@@ -51,11 +52,7 @@ export const changeSetReviews = [
       }`,
       [RequestFields],
     ),
-    variables: ({ params, body: { dry_run, ...body } = {} }) => ({
-      base: params.base_id,
-      ...body,
-      dryRun: dry_run || undefined,
-    }),
+    variables: byName,
     reply: ({ done }) => ({ status: 201, body: trim(done) }),
     statuses: [201],
     answers: ReviewRequest,
@@ -74,11 +71,7 @@ export const changeSetReviews = [
       }`,
       [ReviewFields],
     ),
-    variables: ({ params, body: { dry_run, ...body } }) => ({
-      base: params.base_id,
-      ...body,
-      dryRun: dry_run || undefined,
-    }),
+    variables: byName,
     reply: ({ done }) => ({ status: 201, body: trim(done) }),
     statuses: [201],
     answers: Review,
@@ -97,7 +90,7 @@ export const changeSetReviews = [
       }`,
       [ReviewFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
+    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Review),
   }),
@@ -115,7 +108,7 @@ export const changeSetReviews = [
       }`,
       [BaseFields],
     ),
-    variables: ({ params, body }) => ({ base: params.base_id, dryRun: body?.dry_run || undefined }),
+    variables: byName,
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Base,
   }),

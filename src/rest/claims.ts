@@ -5,8 +5,9 @@ import { claimedBody, pageBody, trim } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { Claim, ClaimFields, Record } from './records/shapes.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { flag, includeTitles, pageOf, pageQuery, title } from './route/query.ts'
+import { flag, includeTitles, pageQuery, title } from './route/query.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseAccess, baseId, typeId } from './route/shapes.ts'
 
@@ -87,16 +88,7 @@ export const claims = [
         }
       }`,
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      filter: body?.filter,
-      sort: body?.sort,
-      limit: body?.limit,
-      leaseSeconds: body?.lease_seconds,
-      maxAttempts: body?.max_attempts,
-      patch: body?.patch,
-    }),
+    variables: byName,
     reply: ({ claimRecords }) => ({ body: claimedBody(claimRecords) }),
     answers: Claimed,
   }),
@@ -123,15 +115,7 @@ export const claims = [
       }`,
       [ClaimFields],
     ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      status: query.status,
-      recordType: query.record_type,
-      recordId: query.record_id,
-      holder: query.holder,
-      withTitles: query.include !== undefined,
-      ...pageOf(query),
-    }),
+    variables: (parts) => ({ ...byName(parts), withTitles: parts.query.include !== undefined }),
     reply: ({ claims }) => ({ body: pageBody(claims) }),
     answers: listOf(Claim.extend({ title })),
   }),
@@ -160,11 +144,7 @@ export const claims = [
       }`,
       [ClaimFields],
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      id: params.id,
-      leaseSeconds: body?.lease_seconds,
-    }),
+    variables: byName,
     reply: ({ heartbeatClaim }) => ({ body: trim(heartbeatClaim) }),
     answers: Claim,
   }),

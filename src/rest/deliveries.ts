@@ -4,8 +4,9 @@ import { pageBody, trim } from '../contract/response-bodies.ts'
 import { momentOf } from '../contract/time-input.ts'
 import { DELIVERY_STATUSES } from '../contract/trigger-shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { includeTitles, pageOf, pageQuery, title } from './route/query.ts'
+import { includeTitles, pageQuery, title } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
 import { ReceiverAnswer } from './triggers.ts'
@@ -83,14 +84,7 @@ export const deliveries: Route[] = [
         }
       }`,
     ),
-    variables: ({
-      params,
-      query: { direction, of, status, since, until, record_type, id, include, ...query },
-    }) => ({
-      ...{ base: params.base_id, direction, of, status, since, until, recordType: record_type, id },
-      withTitles: include !== undefined,
-      ...pageOf(query),
-    }),
+    variables: (parts) => ({ ...byName(parts), withTitles: parts.query.include !== undefined }),
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Delivery),
   }),
@@ -114,9 +108,7 @@ export const deliveries: Route[] = [
         }
       }`,
     ),
-    variables: ({ params, body: { direction, of, status, since } }) => ({
-      ...{ base: params.base_id, direction, of, status, since },
-    }),
+    variables: byName,
     reply: ({ done }) => ({ body: trim(done) }),
     answers: z
       .object({

@@ -4,8 +4,9 @@ import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Change, ChangeFields } from './changes.ts'
 import { NewSecrets } from './config.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { flag, pageOf, pageQuery } from './route/query.ts'
+import { flag, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseId, changeSeq, ProposedBy, recordId, typeId, versionShape } from './route/shapes.ts'
 
@@ -36,12 +37,7 @@ export const history = [
         }
       }`,
     ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      id: params.id,
-      ...pageOf(query),
-    }),
+    variables: byName,
     reply: ({ recordHistory }) => ({ body: pageBody(recordHistory) }),
     answers: listOf(Version),
   }),

@@ -6,8 +6,9 @@ import { pageBody, trim } from '../contract/response-bodies.ts'
 import { PreviewBody } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { Base, BaseFields } from './bases.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
@@ -72,12 +73,7 @@ export const previews = [
       }`,
       [BaseFields],
     ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      ...{ state: query.state, status: query.status, copy: query.copy, createdBy: query.created_by },
-      ...{ recordType: query.record_type, recordId: query.record_id },
-      ...pageOf(query),
-    }),
+    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Base),
   }),

@@ -10,8 +10,9 @@ import {
 import { pageBody, trim, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { BREAKS_CLIENTS, ChangeOfConfig, Kept, NewSecrets, SummaryOfChanges } from './config.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
 
@@ -118,11 +119,7 @@ export const promotions = [
       }`,
       [PromotionFields],
     ),
-    variables: ({ params, body: { dry_run, ...body } }) => ({
-      base: params.base_id,
-      ...body,
-      dryRun: dry_run || undefined,
-    }),
+    variables: byName,
     reply: ({ done }) => ({ body: writtenBody(done), isLarge: true }),
     answers: Promotion,
   }),
@@ -139,7 +136,7 @@ export const promotions = [
         }
       }`,
     ),
-    variables: ({ params, body }) => ({ base: params.base_id, ...body }),
+    variables: byName,
     reply: ({ proposal }) => ({ body: writtenBody(ofPreview(proposal)), isLarge: true }),
     answers: Proposal,
   }),
@@ -154,11 +151,7 @@ export const promotions = [
         done: discardChanges(base: $base, resources: $resources, dryRun: $dryRun) { from revision changes dry_run: dryRun }
       }`,
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      resources: body.resources,
-      dryRun: body.dry_run || undefined,
-    }),
+    variables: byName,
     reply: ({ done }) => ({ body: trim(done), isLarge: true }),
     answers: Discarded,
   }),
@@ -176,13 +169,7 @@ export const promotions = [
       }`,
       [PromotionFields],
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      promotionId: body.promotion_id,
-      resources: body.resources,
-      migration: body.migration,
-      dryRun: body.dry_run || undefined,
-    }),
+    variables: byName,
     reply: ({ done }) => ({ body: writtenBody(done), isLarge: true }),
     answers: Promotion,
   }),
@@ -200,7 +187,7 @@ export const promotions = [
       }`,
       [PromotionFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
+    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page), isLarge: true }),
     answers: listOf(Promotion),
   }),
@@ -213,7 +200,7 @@ export const promotions = [
       `query GetPromotion($base: String!, $id: String!) { promotion(base: $base, id: $id) { ...PromotionFields } }`,
       [PromotionFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    variables: byName,
     reply: ({ promotion }) => ({ body: promotion, isLarge: true }),
     answers: Promotion,
   }),

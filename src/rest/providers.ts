@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
+import { byName } from './route/by-name.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseAccess, baseId, typeId } from './route/shapes.ts'
 
@@ -27,13 +28,7 @@ export const providers = [
       graphql(`mutation ImportTools($base: String!, $provider: String!, $tools: JSON!, $dryRun: Boolean) {
       importTools(base: $base, provider: $provider, tools: $tools, dryRun: $dryRun) { data meta dry_run: dryRun }
     }`),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      provider: params.provider,
-      tools: body.tools,
-      // Either place requests a dry run: false in the body does not override true in the query.
-      dryRun: body.dry_run || null,
-    }),
+    variables: byName,
     reply: ({ importTools }) => ({ body: trim(importTools) }),
     answers: z.object({
       data: z.array(

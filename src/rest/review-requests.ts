@@ -4,8 +4,9 @@ import { CONFIG_KINDS, DecisionBody, ReviewBody } from '../contract/config-shape
 import { pageBody, trim, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { ofPreview, Promotion, PromotionFields, Proposal } from './promotions.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseId, onBase, time } from './route/shapes.ts'
 
@@ -95,11 +96,7 @@ export const reviewRequests = [
       }`,
       [RequestFields],
     ),
-    variables: ({ params, body: { kind: _, dry_run, ...body } }) => ({
-      base: params.base_id,
-      ...body,
-      dryRun: dry_run || undefined,
-    }),
+    variables: byName,
     reply: ({ done }) => ({ status: 201, body: trim(done) }),
     statuses: [201],
     answers: ReviewRequest,
@@ -120,7 +117,7 @@ export const reviewRequests = [
       }`,
       [RequestFields],
     ),
-    variables: ({ params, query: { state, ...page } }) => ({ base: params.base_id, state, ...pageOf(page) }),
+    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(ReviewRequest),
   }),
@@ -138,7 +135,7 @@ export const reviewRequests = [
       }`,
       [RequestFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    variables: byName,
     reply: ({ found }) => ({
       body: { ...found, proposal: found.proposal && writtenBody(ofPreview(found.proposal)) },
       isLarge: true,
@@ -160,12 +157,7 @@ export const reviewRequests = [
       }`,
       [RequestFields, PromotionFields],
     ),
-    variables: ({ params, body: { dry_run, ...body } }) => ({
-      base: params.base_id,
-      id: params.id,
-      ...body,
-      dryRun: dry_run || undefined,
-    }),
+    variables: byName,
     reply: ({ done: { promotion, ...done } }) => ({
       body: trim({ ...done, promotion: promotion ? writtenBody(promotion) : undefined }),
       isLarge: true,

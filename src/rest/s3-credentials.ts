@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { S3CredentialBody } from '../contract/s3-shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -61,12 +62,7 @@ export const s3Credentials = [
       }`,
       [S3CredentialFields],
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      fileType: body.file_type,
-      permission: body.permission,
-      expiresIn: body.expires_in,
-    }),
+    variables: byName,
     reply: ({ made }, { params }) => ({
       status: 201,
       location: `/v1/${params.base_id}/s3-credentials/${made.id}`,

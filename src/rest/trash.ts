@@ -4,8 +4,9 @@ import { pageBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { RecordFields } from './records/fragments.ts'
 import { Record } from './records/shapes.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { includeTitles, pageOf, pageQuery, title } from './route/query.ts'
+import { includeTitles, pageQuery, title } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseAccess, baseId, time, typeId } from './route/shapes.ts'
 
@@ -38,12 +39,7 @@ export const trash = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      recordType: query.record_type,
-      withTitles: query.include !== undefined,
-      ...pageOf(query),
-    }),
+    variables: (parts) => ({ ...byName(parts), withTitles: parts.query.include !== undefined }),
     reply: ({ trash }) => ({
       body: pageBody({ ...trash, data: trash.data.map(({ record, ...gone }) => ({ ...record, ...gone })) }),
     }),

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { FilePatch } from '../../contract/file-shapes.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
+import { byName } from '../route/by-name.ts'
 import { listOf } from '../route/page.ts'
 import { patchForms } from '../route/patch-forms.ts'
-import { pageOf, pageQuery, whole } from '../route/query.ts'
+import { pageQuery, whole } from '../route/query.ts'
 import { type Route, route } from '../route/route.ts'
 import { Deleted, onBase } from '../route/shapes.ts'
 import { contentTag, File, FileEntry, FileFields, fileParams, targetOf, typeParams } from './shapes.ts'
@@ -55,13 +56,7 @@ export const metadataRoutes: readonly Route[] = [
       ),
     }),
     operation: ListFiles,
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      fileType: params.file_type,
-      prefix: query.prefix,
-      depth: query.depth,
-      ...pageOf(query),
-    }),
+    variables: byName,
     reply: ({ page }) => ({
       body: pageBody({ ...page, data: page.data.map(({ kind, path, file }) => ({ kind, path, ...file })) }),
     }),

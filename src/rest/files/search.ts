@@ -2,8 +2,9 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
+import { byName } from '../route/by-name.ts'
 import { listOf } from '../route/page.ts'
-import { flag, pageOf, pageQuery } from '../route/query.ts'
+import { flag, pageQuery } from '../route/query.ts'
 import { route } from '../route/route.ts'
 import { baseId, onBase } from '../route/shapes.ts'
 import { File, FileFields } from './shapes.ts'
@@ -55,15 +56,7 @@ export const searchRoute = route('GET /:base_id/files', {
     snippets: flag('Add `_snippets`: what was found.'),
   }),
   operation: SearchFiles,
-  variables: ({ params, query }) => ({
-    base: params.base_id,
-    search: query.search,
-    fileType: query.file_type,
-    prefix: query.prefix,
-    match: query.match,
-    snippets: query.snippets,
-    ...pageOf(query),
-  }),
+  variables: byName,
   renamed: { id: 'file_type' },
   reply: ({ page }) => ({
     body: pageBody({
