@@ -27,7 +27,9 @@ export const hasControlCharacters = (text: string): boolean => CONTROL.test(text
 export const productionOf = (baseId: string): string => baseId.split('--', 1)[0] ?? baseId
 
 /** What the id of each preview of the base begins with. In a check of grants it means all of them. */
-export const anyPreviewOf = (baseId: string): string => `${baseId}--`
+export const anyPreviewOf = (baseId: string): string => `${baseId}${ANY_PREVIEW}`
+export const isAnyPreview = (baseId: string): boolean => baseId.endsWith(ANY_PREVIEW)
+const ANY_PREVIEW = '--'
 
 export const ID_RULES = {
   base: 'lower-case letters, digits and single hyphens, 1 to 48 characters, and none of the reserved names',

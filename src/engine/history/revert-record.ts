@@ -77,7 +77,7 @@ async function setBackTo(
     await setBack({ scope }, type, [{ change: { ...change, ends: [] }, act, movesPair: true }])
   } catch (thrown) {
     if (violatedConstraint(thrown) !== 'record_external') throw thrown
-    throw pairTaken({
+    throw pairTaken(scope, {
       externalId: before.external_id ?? '',
       externalSource: before.external_source ?? 'default',
     })

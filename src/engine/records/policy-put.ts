@@ -42,7 +42,7 @@ export async function putBounded(
 async function lockPutRecord(scope: WriteScope, type: CompiledType, target: RecordWrite) {
   const { id, pair, expected } = target
   const [row, other] = await lockReplaced(scope.db, [type.baseId, type.id], target)
-  if (row?.by_pair && (other || expected.absent)) throw pairTaken(pair)
+  if (row?.by_pair && (other || expected.absent)) throw pairTaken(scope, pair)
   if (row && expected.absent) throw alreadyExists(`record "${id}"`)
   return row
 }

@@ -101,7 +101,10 @@ export async function undelete(
     ]),
   )
   if (row?.kind === 'pair_taken' && content.external_id !== null)
-    throw pairTaken({ externalId: content.external_id, externalSource: content.external_source ?? 'default' })
+    throw pairTaken(scope, {
+      externalId: content.external_id,
+      externalSource: content.external_source ?? 'default',
+    })
   return row?.kind === 'restored' ? { ...row, data: content.data } : undefined
 }
 

@@ -3,7 +3,7 @@ import { nextTurn, turnIsOver } from '../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { checkJson } from '../../json/parse.ts'
 import { refreshType, requireType } from '../configuration/record-types/index.ts'
-import { authorship } from '../core/scope.ts'
+import { authorship, type Scope } from '../core/scope.ts'
 import { alreadyExists, type Expectation, versionMismatch } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { guardUnique, variantFor } from '../data/indexes/index.ts'
@@ -125,7 +125,7 @@ async function attempt(scope: WriteScope, type: CompiledType, target: RecordWrit
 }
 
 function resultOf(
-  { policy }: WriteScope,
+  scope: WriteScope,
   row: Row,
   recordType: string,
   { id, pair, data, expected }: RecordWrite,
@@ -136,7 +136,7 @@ function resultOf(
     case 'unchanged':
       return { ...toRecord(recordType, { ...row, data }), operation: row.kind }
     case 'pair_taken':
-      throw pairTaken(pair, policy ? undefined : row.id)
+      throw pairTaken(scope, pair, row.id)
     case 'version_mismatch':
       throw versionMismatch(row.version, expected.versions ?? [])
     case 'not_found':
@@ -148,9 +148,14 @@ function resultOf(
 
 /**
  * Error for a pair that belongs to another record.
- * @param owner the id of that record, if no policy could hide it from the caller
+ * @param holder the id of that record, which is named unless a policy could hide it from the caller
  */
-export function pairTaken(pair: Pair | null, owner?: string): DomainError {
+export function pairTaken(
+  { policy }: Pick<Scope, 'policy'>,
+  pair: Pair | null,
+  holder?: string,
+): DomainError {
+  const owner = policy ? undefined : holder
   const other = owner === undefined ? 'another record' : `the record "${owner}"`
   return oneFault('CONFLICT', `The external_id belongs to ${other}.`, {
     path: '/external_id',

@@ -50,7 +50,7 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   if (operation.type === 'create_record') {
     const { id, isNewId, write } = operation
     const owner = write.pair && locked.byPair(recordType, write.pair)
-    if (owner) throw pairTaken(write.pair, shownId(known, owner))
+    if (owner) throw pairTaken(known.scope, write.pair, owner.id)
     if (locked.get(recordType, id)) throw alreadyExists(`record "${id}"`)
     return { kind: 'create', id, isNewId, write: wholeWrite(write, undefined, known) }
   }
@@ -69,12 +69,9 @@ export function decide(operation: RecordOperation, known: Known): Decision {
   const faults = faultsWithin(known.scope, policy, known.type, write.data)
   if (faults) throw faults
   const owner = write.pair && locked.byPair(recordType, write.pair)
-  if (owner && owner.id !== id) throw pairTaken(write.pair, shownId(known, owner))
+  if (owner && owner.id !== id) throw pairTaken(known.scope, write.pair, owner.id)
   return { kind: 'update', row, write }
 }
-
-/** The id of a record in the way, where no policy could hide it. */
-const shownId = ({ scope }: Known, { id }: { id: string }) => (scope.policy ? undefined : id)
 
 /** Plans an upsert: matches by external id pair, then by id; creates a record without a match. */
 function put(
@@ -85,7 +82,7 @@ function put(
   const { locked } = known
   const named = id === null ? undefined : locked.get(recordType, id)
   const owner = write.pair ? locked.byPair(recordType, write.pair) : undefined
-  if (owner && named && owner.id !== named.id) throw pairTaken(write.pair, shownId(known, owner))
+  if (owner && named && owner.id !== named.id) throw pairTaken(known.scope, write.pair, owner.id)
   const found = owner ?? named
   if (!found && !expected.versions)
     return {

@@ -1,4 +1,5 @@
 /** Authorization: the rights of a token as one predicate for all reads and writes. */
+import { isAnyPreview, productionOf } from '../../../contract/ids.ts'
 import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { type Grant, listed, type Permission, proposes, type Rule } from './grants.ts'
@@ -92,15 +93,15 @@ export function requirePermission(
     throw whole ? outOfReach(baseId, recordType) : endpointsOnly(access, baseId)
   if (permission === 'write' && named(access.proposed(baseId), recordType)) throw notProposable(baseId)
   // A preview that has no name yet has the id of any.
-  const isAnyPreview = baseId.endsWith('--')
-  const [base, type] = [short(isAnyPreview ? baseId.slice(0, -2) : baseId), short(recordType)]
-  const place = `${isAnyPreview ? 'previews of ' : ''}base "${base}"`
+  const isOfAny = isAnyPreview(baseId)
+  const [base, type] = [short(isOfAny ? productionOf(baseId) : baseId), short(recordType)]
+  const place = `${isOfAny ? 'previews of ' : ''}base "${base}"`
   const what = type === '*' ? `the whole of ${place}` : `type "${type}" in ${place}`
   throw oneFault('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
     path: '',
     code: 'missing_permission',
     message: `Use a token with a grant that holds "${permission}" on ${what}.`,
-    expected: { base, record_type: type, permission, ...(isAnyPreview && { environment: 'preview' }) },
+    expected: { base, record_type: type, permission, ...(isOfAny && { environment: 'preview' }) },
   })
 }
 
