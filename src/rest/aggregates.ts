@@ -7,7 +7,7 @@ import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { asOfBody, pageBody } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, typeId } from './route/shapes.ts'
+import { baseId, onType, typeId } from './route/shapes.ts'
 
 const condition = (description: string) => Filter.optional().meta({ description })
 
@@ -35,11 +35,7 @@ export const aggregates = [
   route('POST /:base_id/records/:record_type/aggregate', {
     tag: 'Records',
     summary: 'Aggregate records: count, sum, average, minimum and maximum, by group',
-    need: ({ base_id = '', record_type = '' }) => ({
-      permission: 'read',
-      base: base_id,
-      recordType: record_type,
-    }),
+    need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId }),
     body: AggregateBody.extend({
       as_of: asOfBody,

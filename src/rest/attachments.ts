@@ -8,11 +8,11 @@ import type { Context } from '../graphql/context.ts'
 import { graphql } from '../graphql/document.ts'
 import { staticOperation } from '../graphql/execute.ts'
 import { readFormFile } from '../http/form.ts'
-import { needs, one } from './records/fragments.ts'
+import { one } from './records/fragments.ts'
 import { listOf, without } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { Deleted, time } from './route/shapes.ts'
+import { Deleted, onType, time } from './route/shapes.ts'
 
 const FORM = 'multipart/form-data'
 
@@ -96,7 +96,7 @@ export const attachments = [
     tag: 'Attachments',
     summary: 'Attach a file to a record, and replace one of the same name',
     size: 'bulk',
-    need: needs('write'),
+    need: onType('write'),
     params: one,
     accepts: ['application/json', FORM],
     streams: [FORM],
@@ -133,7 +133,7 @@ export const attachments = [
   route('GET /:base_id/records/:record_type/:id/attachments', {
     tag: 'Attachments',
     summary: 'List the attachments of a record, newest first',
-    need: needs('read'),
+    need: onType('read'),
     params: one,
     query: pageQuery,
     operation: graphql(
@@ -151,7 +151,7 @@ export const attachments = [
   route('GET /:base_id/records/:record_type/:id/attachments/:filename', {
     tag: 'Attachments',
     summary: 'Get an attachment by its filename, with a URL of its content',
-    need: needs('read'),
+    need: onType('read'),
     params: one.extend({ filename: z.string().meta({ description: 'Its filename.' }) }),
     operation: graphql(
       `query GetAttachment($base: String!, $recordType: String!, $recordId: String!, $filename: String!) {
@@ -166,7 +166,7 @@ export const attachments = [
   route('DELETE /:base_id/records/:record_type/:id/attachments/:attachment_id', {
     tag: 'Attachments',
     summary: 'Delete an attachment',
-    need: needs('write'),
+    need: onType('write'),
     params: one.extend({ attachment_id: z.string().min(1).max(64).meta({ description: 'Its id.' }) }),
     operation: graphql(
       `mutation DeleteAttachment($base: String!, $recordType: String!, $recordId: String!, $id: String!) {

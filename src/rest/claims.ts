@@ -9,7 +9,7 @@ import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { flag, includeTitles, pageQuery, title } from './route/query.ts'
 import { route } from './route/route.ts'
-import { anywhere, baseAccess, baseId, typeId } from './route/shapes.ts'
+import { anywhere, baseAccess, baseId, onType, typeId } from './route/shapes.ts'
 
 const Claimed = z
   .object({
@@ -66,11 +66,7 @@ export const claims = [
   route('POST /:base_id/records/:record_type/claim', {
     tag: 'Claims',
     summary: 'Claim records: each is assigned to one caller until its lease ends',
-    need: ({ base_id = '', record_type = '' }) => ({
-      permission: 'write',
-      base: base_id,
-      recordType: record_type,
-    }),
+    need: onType('write'),
     params: inBase.extend({ record_type: typeId }),
     body: ClaimBody,
     operation: graphql(

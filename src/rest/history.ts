@@ -8,7 +8,16 @@ import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { flag, pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
-import { anywhere, baseId, changeSeq, ProposedBy, recordId, typeId, versionShape } from './route/shapes.ts'
+import {
+  anywhere,
+  baseId,
+  changeSeq,
+  onType,
+  ProposedBy,
+  recordId,
+  typeId,
+  versionShape,
+} from './route/shapes.ts'
 
 const Version = versionShape(
   ['create', 'update', 'cancel', 'delete', 'restore'],
@@ -21,11 +30,7 @@ export const history = [
   route('GET /:base_id/records/:record_type/:id/history', {
     tag: 'History',
     summary: 'List the versions of a record, newest first, also after its deletion',
-    need: ({ base_id = '', record_type = '' }) => ({
-      permission: 'read',
-      base: base_id,
-      recordType: record_type,
-    }),
+    need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId, id: recordId }),
     query: pageQuery,
     cuts: true,

@@ -5,7 +5,7 @@ import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
 import { byName } from './route/by-name.ts'
 import { route } from './route/route.ts'
-import { anywhere, baseAccess, baseId, typeId } from './route/shapes.ts'
+import { anywhere, baseAccess, baseId, onType, typeId } from './route/shapes.ts'
 
 const params = z.strictObject({
   base_id: baseId(),
@@ -71,11 +71,7 @@ export const providers = [
     size: 'record',
     tag: 'Providers',
     summary: 'Create a record from a native tool call',
-    need: ({ base_id = '', record_type = '' }) => ({
-      permission: 'write',
-      base: base_id,
-      recordType: record_type,
-    }),
+    need: onType('write'),
     params: params.extend({ record_type: typeId }),
     body: Native.meta({ description: "The provider's native tool-call object." }),
     operation:

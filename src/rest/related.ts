@@ -9,7 +9,7 @@ import { Relationship } from './relationships.ts'
 import { listOf } from './route/page.ts'
 import { includeTitles, json, names, pageQuery, readFilter, readJson, title, whole } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, recordId, relTypeId, typeId } from './route/shapes.ts'
+import { baseId, onType, recordId, relTypeId, typeId } from './route/shapes.ts'
 
 const Related = z
   .object({
@@ -27,11 +27,7 @@ export const related = [
   route('GET /:base_id/records/:record_type/:id/related', {
     tag: 'Records',
     summary: 'Get related records: each once, by a shortest path, nearest first',
-    need: ({ base_id = '', record_type = '' }) => ({
-      permission: 'read',
-      base: base_id,
-      recordType: record_type,
-    }),
+    need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId, id: recordId }),
     query: pageQuery.omit({ cursor: true }).extend({
       rel_type: relTypeId.optional().meta({ description: 'Follow relationships of this type only.' }),

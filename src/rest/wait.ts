@@ -8,18 +8,14 @@ import { FoundRecord } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
 import { json, names, pageQuery, readFilter, readJson, whole } from './route/query.ts'
 import { route } from './route/route.ts'
-import { baseId, typeId } from './route/shapes.ts'
+import { baseId, onType, typeId } from './route/shapes.ts'
 
 export const wait = [
   route('GET /:base_id/wait/:record_type', {
     tag: 'Claims',
     summary:
       'Long-poll for a matching record: returns the first page that has one, or an empty page after the timeout',
-    need: ({ base_id = '', record_type = '' }) => ({
-      permission: 'read',
-      base: base_id,
-      recordType: record_type,
-    }),
+    need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId }),
     query: pageQuery.pick({ limit: true }).extend({
       filter: json(

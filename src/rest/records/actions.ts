@@ -3,8 +3,8 @@ import { deletedBody, trim } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { DeletionParts } from '../../http/deletion-plan-fragment.ts'
 import { route } from '../route/route.ts'
-import { Deleted, expectedVersion } from '../route/shapes.ts'
-import { claimId, needs, one, RecordFields, target } from './fragments.ts'
+import { Deleted, expectedVersion, onType } from '../route/shapes.ts'
+import { claimId, one, RecordFields, target } from './fragments.ts'
 import { Record } from './shapes.ts'
 
 const ActBody = z.strictObject({ expected_version: expectedVersion, claim_id: claimId }).optional()
@@ -14,7 +14,7 @@ export const recordActs = [
   route('DELETE /:base_id/records/:record_type/:id', {
     tag: 'Records',
     summary: 'Delete a record',
-    need: needs('write'),
+    need: onType('write'),
     params: one,
     query: z.strictObject({ claim_id: claimId }),
     versioned: true,
@@ -37,7 +37,7 @@ export const recordActs = [
   route('POST /:base_id/records/:record_type/:id/cancel', {
     tag: 'Records',
     summary: 'Cancel a record',
-    need: needs('write'),
+    need: onType('write'),
     params: one,
     body: ActBody,
     versioned: true,
@@ -58,7 +58,7 @@ export const recordActs = [
   route('POST /:base_id/records/:record_type/:id/restore', {
     tag: 'Records',
     summary: 'Restore a cancelled or deleted record',
-    need: needs('write'),
+    need: onType('write'),
     params: one,
     body: ActBody,
     versioned: true,

@@ -19,11 +19,6 @@ export const claimId = z.string().min(1).max(64).optional().meta({
 export const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
 export const one = inType.extend({ id: recordId })
 
-export const needs =
-  (permission: 'read' | 'write') =>
-  ({ base_id = '', record_type = '' }) =>
-    ({ permission, base: base_id, recordType: record_type }) as const
-
 type RecordKey = { base_id: string; record_type: string; id: string }
 /** Converts path parameters to GraphQL variables. */
 export const target = ({ base_id, record_type, id }: RecordKey) => ({

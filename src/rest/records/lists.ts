@@ -25,7 +25,7 @@ import {
 } from '../route/query.ts'
 import { route } from '../route/route.ts'
 import { ALL, once, type RowsAnswer, type RowType, refuseBeside, type Table } from '../route/rows.ts'
-import { baseId, typeId } from '../route/shapes.ts'
+import { baseId, onType, typeId } from '../route/shapes.ts'
 import { FoundRecord } from './shapes.ts'
 import { externalSource, ListedFields, nowhere, readFrom, SourceListedFields } from './sources.ts'
 
@@ -158,8 +158,7 @@ const QueryBody = rowsQueryBody.extend({
 })
 
 const inType = z.strictObject({ base_id: baseId(), record_type: typeId })
-const need = ({ base_id = '', record_type = '' }) =>
-  ({ permission: 'read', base: base_id, recordType: record_type }) as const
+const need = onType('read')
 
 /** REST routes that query many records. */
 export const recordLists = [

@@ -5,8 +5,8 @@ import { invalid } from '../../foundation/errors.ts'
 import { graphql } from '../../graphql/document.ts'
 import { patchForms } from '../route/patch-forms.ts'
 import { route } from '../route/route.ts'
-import { expectedVersion } from '../route/shapes.ts'
-import { claimId, needs, one, RecordFields, target } from './fragments.ts'
+import { expectedVersion, onType } from '../route/shapes.ts'
+import { claimId, one, RecordFields, target } from './fragments.ts'
 import { WrittenRecord } from './shapes.ts'
 
 const members = z.record(z.string(), z.unknown()).optional()
@@ -40,7 +40,7 @@ export const recordPatch = [
     size: 'record',
     tag: 'Records',
     summary: 'Patch a record',
-    need: needs('write'),
+    need: onType('write'),
     params: one,
     query: z.strictObject({ claim_id: claimId }),
     ...patchForms(MergeBody, 'RFC 6902 operations on `/data`, `/external_id`, `/external_source`.'),

@@ -3,8 +3,8 @@ import { linkOf } from '../../contract/response-bodies.ts'
 import { RecordLinks } from '../../contract/shapes.ts'
 import { graphql } from '../../graphql/document.ts'
 import { route } from '../route/route.ts'
-import { expectedVersion, recordId } from '../route/shapes.ts'
-import { claimId, inType, needs, one, RecordFields, target, written } from './fragments.ts'
+import { expectedVersion, onType, recordId } from '../route/shapes.ts'
+import { claimId, inType, one, RecordFields, target, written } from './fragments.ts'
 import { PutRecord } from './shapes.ts'
 
 const external = {
@@ -48,7 +48,7 @@ export const recordPuts = [
     size: 'record',
     tag: 'Records',
     summary: 'Upsert a record by its external id',
-    need: needs('write'),
+    need: onType('write'),
     params: inType,
     body: PutBody.omit({ id: true }),
     versioned: true,
@@ -75,7 +75,7 @@ export const recordPuts = [
     size: 'record',
     tag: 'Records',
     summary: 'Create a record',
-    need: needs('write'),
+    need: onType('write'),
     params: inType,
     body: PostBody,
     operation: graphql(
@@ -102,7 +102,7 @@ export const recordPuts = [
     size: 'record',
     tag: 'Records',
     summary: 'Upsert a record',
-    need: needs('write'),
+    need: onType('write'),
     params: one,
     body: PutBody,
     versioned: true,

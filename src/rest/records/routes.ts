@@ -4,8 +4,9 @@ import { splitNames } from '../../contract/field-list.ts'
 import { trim } from '../../contract/response-bodies.ts'
 import { asOf, names, whole } from '../route/query.ts'
 import { route } from '../route/route.ts'
+import { onType } from '../route/shapes.ts'
 import { recordActs } from './actions.ts'
-import { needs, target } from './fragments.ts'
+import { target } from './fragments.ts'
 import { EXPAND, include, recordLists } from './lists.ts'
 import { recordPatch } from './patch.ts'
 import { recordPuts } from './puts.ts'
@@ -22,7 +23,7 @@ export const records = [
   route('GET /:base_id/records/:record_type/:id', {
     tag: 'Records',
     summary: 'Get a record: its current state, one of its versions, or its state at a time',
-    need: needs('read'),
+    need: onType('read'),
     params: oneAnywhere,
     query: past.extend({ expand: names(EXPAND), include, external_source: externalSource }),
     cuts: true,

@@ -44,6 +44,12 @@ export const onBase =
   ({ base_id = '' }) =>
     ({ permission, base: base_id, recordType: '*' }) as const
 
+/** Required permission for records: a grant on their type. */
+export const onType =
+  (permission: 'read' | 'write') =>
+  ({ base_id = '', record_type = '' }) =>
+    ({ permission, base: base_id, recordType: record_type }) as const
+
 /** Required permission of a route that answers what the token may read: any grant on the base. */
 export const baseAccess = ({ base_id = '' }) => ({ baseAccess: base_id }) as const
 
