@@ -11,38 +11,38 @@ const BUDGETS: Readonly<Record<string, number>> = {
   contract: 3500,
   dialects: 1750,
   engine: 750,
-  'engine/analytics': 4750,
-  'engine/automation': 5250,
+  'engine/analytics': 4738,
+  'engine/automation': 5197,
   // With the authorizations of OAuth clients, and the change-sets of a record.
-  'engine/configuration': 9800,
+  'engine/configuration': 9756,
   // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets.
-  'engine/core': 4035,
-  'engine/data': 4500,
+  'engine/core': 4000,
+  'engine/data': 4492,
   // With a base as one file: the lines of it, their checks, and what refuses a hostile one. With the pace of agents and their pauses. With rollbacks in parts, and values, places, external ids and ends that a proposal finds taken or gone, deletions that grew, and what an endpoint shows of it. With the hash of a preview that was looked at. With fields that are discarded, and the values of conflicts.
-  'engine/environments': 7050,
-  'engine/files': 3500,
-  'engine/history': 4500,
-  'engine/jobs': 1250,
-  'engine/log': 2250,
-  'engine/records': 10_750,
+  'engine/environments': 7016,
+  'engine/files': 3487,
+  'engine/history': 4474,
+  'engine/jobs': 1249,
+  'engine/log': 2242,
+  'engine/records': 10_716,
   'engine/schema': 4250,
-  'engine/sql': 8250,
+  'engine/sql': 8246,
   // With the reads on a standby, and a lock of migrations that holds behind a pooler.
-  'engine/storage': 4525,
+  'engine/storage': 4499,
   foundation: 2500,
   // With what a token proposes, unnamed, and who proposed the changes of a group.
-  graphql: 12_750,
+  graphql: 12_691,
   // With forms that end whole however they fail, and a budget for the bodies of requests without a token.
-  http: 2775,
-  json: 1500,
+  http: 2773,
+  json: 1492,
   // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks.
-  mcp: 13_250,
+  mcp: 12_926,
   // With an authorization server, its page of consent, and the sign-in of people at a provider.
-  oauth: 2000,
+  oauth: 1989,
   postgres: 1500,
   // With the pace of a token, and who proposed the changes of a group.
-  rest: 10_250,
-  s3: 2500,
+  rest: 10_124,
+  s3: 2472,
   'schema-shape': 1750,
   src: 1000,
 }
