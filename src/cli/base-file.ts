@@ -25,8 +25,9 @@ export function addBaseFile(program: Command): void {
       const url = serverUrl(settings)
       const query = new URLSearchParams(history ? {} : { history: 'false' })
       const request: Call = { ...get(`/${encodeURIComponent(id)}/export`, query), headers: { accept: '*/*' } }
-      await downloadWhole(url, tokenFor(url, settings), request, output === '-' ? undefined : output)
-      if (output !== '-') note(`The base is in ${output}.\n`)
+      const target = output === '-' ? undefined : output
+      const { json: asJson } = program.opts<Flags>()
+      await downloadWhole(url, tokenFor(url, settings), request, { target, said: 'The base is in', asJson })
     })
 
   command('import', 'Make a base of a file that "base export" has written')

@@ -4,7 +4,6 @@ import { get } from './command/client.ts'
 import { configure, valued } from './command/command.ts'
 import { misused } from './command/failure.ts'
 import { sourceOf } from './command/options.ts'
-import { note } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFor } from './command/settings.ts'
 import { formatOf } from './record-files/format.ts'
 import { downloadWhole } from './transfer.ts'
@@ -31,8 +30,8 @@ export function addExport(program: Command): void {
       const path = `/${encodeURIComponent(base)}/records/${encodeURIComponent(type)}`
       const request = { ...get(path, query), headers: { accept } }
       const token = tokenFor(url, settings)
-      await downloadWhole(url, token, request, output)
-      if (output !== undefined) note(`The records are in ${output}.\n`)
+      const { json: asJson } = program.opts<Flags>()
+      await downloadWhole(url, token, request, { target: output, said: 'The records are in', asJson })
     })
 }
 

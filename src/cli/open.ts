@@ -19,7 +19,7 @@ export function addOpen(program: Command): void {
   )
     .option('--playground', 'open the GraphQL playground')
     .addOption(valued('--endpoint <id>', 'open the GraphQL playground of an endpoint of the base'))
-    .option('--print', 'print the address, and open nothing')
+    .option('--print', 'print the address, and open nothing; so does --json')
     .action(async (flags: OpenFlags) => {
       const settings = readSettings(program.opts<Flags>())
       const url = serverUrl(settings)
@@ -27,8 +27,10 @@ export function addOpen(program: Command): void {
       const token = tokenFor(url, settings)
       const signIn = token === undefined ? await signInAt(url, path) : undefined
       const address = signIn ?? `${url}${path}#code=${await codeFor(url, token)}`
-      const isOpen = !flags.print && mayOpen() && (await start(address))
-      if (isOpen) note(`The browser opens ${url}${path}\n`)
+      const { json: asJson } = program.opts<Flags>()
+      const isOpen = !asJson && !flags.print && mayOpen() && (await start(address))
+      if (asJson) print(`${JSON.stringify({ url: address })}\n`)
+      else if (isOpen) note(`The browser opens ${url}${path}\n`)
       else {
         note(signIn ? 'Open this address in a browser, and sign in.\n' : ONCE)
         print(`${address}\n`)

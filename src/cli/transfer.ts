@@ -9,7 +9,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { MEBIBYTE } from '../foundation/units.ts'
 import { type Answer, type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
 import { misused, unreadable } from './command/failure.ts'
-import { note } from './command/print.ts'
+import { note, showJson } from './command/print.ts'
 
 /**
  * Sends the file as the body of the request; `-` is standard input. Its type is guessed unless the request has one.
@@ -69,31 +69,39 @@ export async function download(
     return undefined
   }
   const size = Number(response.headers.get('content-length') ?? 0)
-  await pipeline(bytes, progress('received', size), createWriteStream(target)).catch((error: unknown) => {
+  const file = createWriteStream(target)
+  await pipeline(bytes, progress('received', size), file).catch((error: unknown) => {
     // The cause of a broken connection is in the error of fetch.
     if ((error as Error).cause !== undefined) throw noAnswer(url, error)
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
     throw misused(`The file "${target}" cannot be written (${code}).`)
   })
-  const body = { file: target, size, etag: response.headers.get('etag') }
-  return { text: JSON.stringify(body), body, replayed: false }
+  return answerOf({ file: target, size: file.bytesWritten, etag: response.headers.get('etag') })
 }
 
+const answerOf = (body: object): Answer => ({ text: JSON.stringify(body), body, replayed: false })
+
 /**
- * The same for what is only of use as a whole: a file of the final name is whole.
+ * The same for what is only of use as a whole: a file of the final name is whole. Says so, or prints it as JSON.
  * @throws Failure
  */
 export async function downloadWhole(
   url: string,
   token: string | undefined,
   request: Call,
-  target: string | undefined,
+  {
+    target,
+    said,
+    asJson = false,
+  }: { target: string | undefined; said: string; asJson?: boolean | undefined },
 ): Promise<void> {
   if (target === undefined) return void (await download(url, token, request, undefined))
   const part = `${target}.part`
   try {
-    await download(url, token, request, part)
+    const answer = await download(url, token, request, part)
     await rename(part, target)
+    if (asJson) showJson(answerOf({ ...(answer?.body as object), file: target }))
+    else note(`${said} ${target}.\n`)
   } finally {
     await rm(part, { force: true })
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -34,6 +34,25 @@ test('a base goes into a file, and comes out of it under another id', { tags: 'f
     /New secret of the trigger won: \S+\n.*off until you enable them: won\.\n.*"copy" is imported/s,
   )
   expect(succeed(await world.call('GET', '/v1/copy/records/deal')).data).toHaveLength(2)
+})
+
+test('`--json` prints where the file is and its size, and nothing else', async () => {
+  const own = await plinth(['base', 'export', 'crm', '--output', at('own.tar'), '--json'], settings)
+  expect([own.code, own.err]).toEqual([0, ''])
+  expect(JSON.parse(own.out)).toMatchObject({ file: at('own.tar'), size: (await stat(at('own.tar'))).size })
+  const records = ['export', 'deal', '--base', 'crm', '--output', at('deals.csv'), '--json']
+  const { out, err } = await plinth(records, settings)
+  expect(err).toBe('')
+  expect(JSON.parse(out)).toMatchObject({ file: at('deals.csv'), size: (await stat(at('deals.csv'))).size })
+  const absent = await plinth(['base', 'export', 'nope', '--output', at('no.tar'), '--json'], settings)
+  expect([absent.code, absent.out, JSON.parse(absent.err).error.code]).toEqual([1, '', 'NOT_FOUND'])
+  expect(await readdir(folder)).not.toContain('no.tar')
+})
+
+test('`open --json` prints the address that signs in, and opens nothing', async () => {
+  const { code, out, err } = await plinth(['open', '--base', 'crm', '--json'], settings)
+  expect([code, err]).toEqual([0, ''])
+  expect(JSON.parse(out)).toEqual({ url: expect.stringContaining(`${world.url}/b/crm#code=`) })
 })
 
 test('the id is that of the file, and a file that is cut is refused', async () => {

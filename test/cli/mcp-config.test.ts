@@ -136,6 +136,19 @@ test('`mcp config` refuses a base, endpoint or tool that does not exist, and say
   expect(right.err).not.toContain('Not checked')
 })
 
+test('`mcp config` says which types do not exist, which come and go', async () => {
+  const own = ['mcp', 'config', '--client', 'cursor', '--url', server.url, '--base', 'crm']
+  const { code, out, err } = await plinth([...own, '--types', 'delas'], { PLINTH_DATA_DIR: dataDir })
+  expect(code).toBe(0)
+  expect(out).toContain('types=delas')
+  expect(err).toContain('no record type here: delas')
+})
+
+test('`mcp config` names the skill for a base, and not for an endpoint, which lacks the tools of it', async () => {
+  expect((await config('cursor', '--url', URL_, '--base', 'crm')).err).toContain('/skill')
+  expect((await config('cursor', ...whole)).err).not.toContain('/skill')
+})
+
 test('`mcp config` prints the configuration where the server cannot tell, and says that it did not check', async () => {
   const away = await config('cursor', '--url', 'http://127.0.0.1:49151', '--base', 'crm')
   expect(away.code).toBe(0)

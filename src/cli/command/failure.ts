@@ -45,8 +45,9 @@ export function describe({ body: { error }, advice }: Failure): string {
   const lines = [`${error.code}: ${error.message}`]
   for (const { path, message, hint, samples } of error.details ?? []) {
     const more = message === undefined || message === error.message ? '' : `: ${message}`
-    const line = `${path || '(body)'}${more}`
-    if (line !== error.message) lines.push(`  ${line}`)
+    // What holds for the whole request has no place.
+    const line = path ? `${path}${more}` : more.slice(': '.length)
+    if (line && line !== error.message) lines.push(`  ${line}`)
     if (hint !== undefined) lines.push(`    hint: ${hint}`)
     for (const sample of samples ?? []) lines.push(...linesOf(sample))
   }

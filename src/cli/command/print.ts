@@ -44,8 +44,20 @@ const isPage = (body: unknown): body is Page =>
   typeof body === 'object' && body !== null && Array.isArray((body as Fields)['data']) && 'meta' in body
 
 function showPage({ data, meta }: Page, columns: readonly string[]): void {
-  showRows(data, columns)
+  const rows = data.map((item) => ({
+    ...item,
+    ...nameIn(item, 'by'),
+    ...nameIn(item, 'of'),
+    ...nameIn(item, 'holder'),
+  }))
+  showRows(rows, columns)
   noteMore(data.length, meta)
+}
+
+/** Who or what a row is of, by its name: a cell has no room for more. */
+const nameIn = (item: Fields, column: string): Fields => {
+  const { name } = (item[column] ?? {}) as { name?: unknown }
+  return typeof name === 'string' ? { [column]: name } : {}
 }
 
 /** Says how many items there are, if the request counted them, and how to get the next page. */

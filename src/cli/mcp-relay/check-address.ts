@@ -1,7 +1,7 @@
 import { type Answer, call, get } from '../command/client.ts'
 import { Failure } from '../command/failure.ts'
 import { type Settings, serverUrl, tokenFor } from '../command/settings.ts'
-import { type AddressOptions, restrictionsOf } from './address-path.ts'
+import { type AddressOptions, mcpPath, restrictionsOf } from './address-path.ts'
 
 const PATIENCE_MS = 5000
 /** The server says that the address is wrong. After another failure, the address may still be right. */
@@ -9,18 +9,19 @@ const WRONG = ['NOT_FOUND', 'VALIDATION_ERROR']
 
 /**
  * Asks the server for the tools of the address, so that a misspelt base, endpoint, type or tool is found before a
- * client is set up. Returns why the address could not be checked, if so.
+ * client is set up. Returns what the server says of it, or why it could not be checked.
  * @throws Failure if the address does not exist
  */
-export async function checkAddress(settings: Settings, scope: AddressOptions): Promise<string | undefined> {
-  if (scope.base === undefined) return undefined
+export async function checkAddress(settings: Settings, scope: AddressOptions): Promise<readonly string[]> {
+  if (scope.base === undefined) return []
   try {
-    await toolsOf(scope.base, settings, scope, PATIENCE_MS)
-    return undefined
+    const { body } = await toolsOf(scope.base, settings, scope, PATIENCE_MS)
+    return (body as { meta?: { warnings?: string[] } }).meta?.warnings ?? []
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const { code, message } = error.body.error
-    if (!WRONG.includes(code)) return message
+    if (!WRONG.includes(code))
+      return [`Not checked whether ${serverUrl(settings)}${mcpPath(scope)} exists: ${message}`]
     throw new Failure(error.body, { advice: adviceOn(error, scope), cause: error })
   }
 }

@@ -37,7 +37,8 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   },
   'claude-desktop': {
     file: 'claude_desktop_config.json (Settings, Developer, Edit Config)',
-    token: `Replace "${PASTE}" by a token. Without one, the token of the data directory is used.`,
+    token:
+      'Put a token into PLINTH_TOKEN of "env" ("plinth token create" makes one). Without it, the admin token of the data directory is used.',
     skill: null,
     text: ({ name, stdio }) => JSON.stringify({ mcpServers: { [name]: stdio } }, null, 2),
   },
@@ -69,11 +70,13 @@ export async function mcpConfig(
   }
   const server = serverUrl(settings)
   const url = `${server}${mcpPath(scope)}`
-  const unchecked = await checkAddress(settings, scope)
+  const said = await checkAddress(settings, scope)
   const entry = { name: mcpServerName(scope.base, scope.endpoint), url, stdio: stdioOf(settings, scope) }
   process.stdout.write(`${client.text(entry)}\n`)
-  note(`Add this to ${client.file}.\n${client.token}\n${skillNote(client.skill, server)}\n`)
-  if (unchecked) note(`Not checked whether ${url} exists: ${unchecked}\n`)
+  note(`Add this to ${client.file}.\n${client.token}\n`)
+  // The skill is about tools that an endpoint does not have.
+  if (scope.endpoint === undefined) note(`${skillNote(client.skill, server)}\n`)
+  for (const each of said) note(`${each}\n`)
 }
 
 /** How the client gets the skill, which spares an agent calls. */

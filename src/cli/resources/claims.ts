@@ -2,7 +2,7 @@ import type { Noun, Row } from '../command/command.ts'
 import { EXIT } from '../command/failure.ts'
 import { commandOf, type Says } from '../command/operations.ts'
 import { type Option, text } from '../command/options.ts'
-import { note, show } from '../command/print.ts'
+import { note } from '../command/print.ts'
 import { showRecords } from '../command/show-records.ts'
 
 type Claimed = {
@@ -51,12 +51,10 @@ const act = (name: string, says: Says = {}): Row =>
     columns: ['id', 'record_type', 'record_id', 'status', 'attempts', 'expires_at', 'error'],
   })
 
-const COLUMNS = ['id', 'record_type', 'record_id', 'status', 'holder', 'claimed_at', 'attempts', 'expires_at']
-
 export const claims: Noun = {
   name: 'claims',
   summary: 'Claims: records assigned to one worker',
-  columns: COLUMNS,
+  columns: ['id', 'record_type', 'record_id', 'status', 'holder', 'claimed_at', 'attempts', 'expires_at'],
   rows: [
     commandOf('claims.list', 'list', {
       says: {
@@ -64,11 +62,6 @@ export const claims: Noun = {
         record_type: '<type> only on records of this type',
         record_id: '<id> only on records with this id',
         holder: '<token> only of this token, by id or name',
-      },
-      show: (answer) => {
-        const { data, ...rest } = answer.body as { data: { holder: { name: string } }[] }
-        const rows = data.map((claim) => ({ ...claim, holder: claim.holder.name }))
-        show({ ...answer, body: { ...rest, data: rows } }, COLUMNS)
       },
     }),
     commandOf('claims.get', 'get', { summary: 'Show a claim' }),

@@ -138,8 +138,8 @@ const missingIn = ({ resources }: ConfigFile, live: Snapshot): Kept[] =>
   )
 
 const otherState = (path: '/expected_hash' | '/hash', expected: string, received: string) => {
-  const message = 'The configuration of the base has changed since. Pull it again and repeat your change.'
-  const hint = path === '/hash' && 'Without "hash", the file is applied to any state of the base.'
+  const message = 'The hash is not that of this base as it is now. Pull the base and repeat your change.'
+  const hint = path === '/hash' && 'Without "hash", the file is applied to the base as it is.'
   return oneFault('CONFLICT', message, {
     path,
     code: 'hash_mismatch',

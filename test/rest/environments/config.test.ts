@@ -255,7 +255,7 @@ describe('a push', () => {
   test('with a stale hash in If-Match or in the body is 409 and changes nothing', {
     tags: 'full',
   }, async () => {
-    const [, dev] = await fork()
+    const [base, dev] = await fork()
     const config = await pull(dev)
     const about = (description: string, hash?: string) =>
       without(config, { record_types: [{ ...config.record_types[0], description }], ...(hash && { hash }) })
@@ -265,8 +265,12 @@ describe('a push', () => {
       { path: 'header/If-Match', code: 'hash_mismatch', expected: hash, received: config.hash },
     ])
     expect(expectFailure(await push(dev, about('two', config.hash)), 'CONFLICT').details).toMatchObject([
-      { path: '/hash', hint: 'Without "hash", the file is applied to any state of the base.' },
+      { path: '/hash', hint: 'Without "hash", the file is applied to the base as it is.' },
     ])
+    const { message } = expectFailure(await push(dev, await pull(base)), 'CONFLICT')
+    expect(message).toBe(
+      'The hash is not that of this base as it is now. Pull the base and repeat your change.',
+    )
     expect((await pull(dev)).hash).toBe(hash)
     succeed(await push(dev, about('three', hash)))
     expectFault(await push(dev, about('four'), '', { 'if-match': config.hash }), 'header/If-Match')
