@@ -176,6 +176,7 @@ describe('the tools of environments', () => {
     expect(await asAgent('propose', {}, mcp)).toMatchObject({
       ...{ status: 'changes_requested', reviews: [{ ...said, is_stale: false, revision: 1 }] },
       review_request: { state: 'sent_back', decision: { note: 'Say it in words.' } },
+      next: expect.stringMatching(/^It was sent back: .* submit: true\.$/),
     })
     const asked = await asAdmin('promote', { from: id })
     expect(asked['plan'].what).toContain(id)

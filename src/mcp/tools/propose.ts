@@ -98,7 +98,7 @@ async function show(
     ...(request && { review_request: requestBody(request) }),
     ...life,
     ...(request?.state === 'open' && !hasViews && publicUrl && { review_url: reviewUrl(publicUrl, base) }),
-    next: request?.state === 'open' ? waitFor(life?.approvals) : isFree ? SHOW : REPAIR,
+    next: request?.state === 'open' ? waitFor(life?.approvals) : isFree ? advice(request?.state) : REPAIR,
   })
   if (!hasViews) return answer
   const waiting = await openRequest(base, about.from, context)
@@ -192,7 +192,10 @@ const planText = ({
     ...warningLines(warnings ?? []),
   ].join('\n')
 
-const SHOW = 'Show plan to a person. A token with admin promotes it.'
+const advice = (state: string | undefined) =>
+  state === 'sent_back'
+    ? 'It was sent back: change what note of the decision asks for, then call propose with submit: true.'
+    : 'Show plan to a person who may promote it, or call propose with submit: true to ask one.'
 const LATER = 'Call propose again later: review_request says how.'
 /** Who decides. The acceptance of a request is the last approval. */
 function waitFor({ needed, given }: Approvals = { needed: 0, given: 0 }): string {
