@@ -10,6 +10,7 @@ import { MEBIBYTE } from '../foundation/units.ts'
 import { type Answer, type Call, noAnswer, open, PATIENCE_MS, read, received } from './command/client.ts'
 import { misused, unreadable } from './command/failure.ts'
 import { note, showJson } from './command/print.ts'
+import { interruption } from './command/progress.ts'
 
 /**
  * Sends the file as the body of the request; `-` is standard input. Its type is guessed unless the request has one.
@@ -98,7 +99,7 @@ export async function downloadWhole(
   if (target === undefined) return void (await download(url, token, request, undefined))
   const part = `${target}.part`
   try {
-    const answer = await download(url, token, request, part)
+    const answer = await Promise.race([download(url, token, request, part), interrupted()])
     await rename(part, target)
     if (asJson) showJson(answerOf({ ...(answer?.body as object), file: target }))
     else note(`${said} ${target}.\n`)
@@ -106,6 +107,12 @@ export async function downloadWhole(
     await rm(part, { force: true })
   }
 }
+
+/** @throws Failure with the first SIGINT */
+const interrupted = () =>
+  new Promise<never>((_, reject) => {
+    process.once('SIGINT', () => reject(interruption('No file was written.', undefined)))
+  })
 
 /** The chunks, of which the first was read. */
 async function* resumed(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {

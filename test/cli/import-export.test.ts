@@ -390,6 +390,16 @@ test('rows with the same id are one record, with the content of the last', async
   expect(succeed(await world.call('GET', `/v1/crm/records/${type}/a`)).data).toEqual({ title: '3' })
 })
 
+test('SIGINT ends an export without a part of its file', { tags: 'full' }, async () => {
+  const type = await newType()
+  await writeFile(at('many.ndjson'), linesOf(20_000).join('\n'))
+  expect((await plinth(['import', type, at('many.ndjson')], settings)).code).toBe(0)
+  const file = at('left.ndjson')
+  const { code, err } = await interrupted(['export', type, '--output', file], () => exists(`${file}.part`))
+  expect([code, err]).toEqual([130, 'INTERRUPTED: No file was written.\n'])
+  expect([await exists(file), await exists(`${file}.part`)]).toEqual([false, false])
+})
+
 test('an interrupted export leaves no file, and a whole one replaces the file of before', {
   tags: 'full',
 }, async () => {
