@@ -23,6 +23,20 @@ export const isTypeId = (id: string): boolean => TYPE.test(id)
 export const isRecordId = (id: string): boolean => RECORD.test(id)
 export const hasControlCharacters = (text: string): boolean => CONTROL.test(text)
 
+/** An id for a type of this name: `antrage` of "Anträge". A letter that has no like in ASCII is its code. */
+export const typeIdOf = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/\s+/g, '_')
+    .normalize('NFD')
+    .replace(
+      /[^a-z0-9_.-]/gu,
+      (char) => (/[\p{L}\p{N}]/u.test(char) ? char.codePointAt(0)?.toString(16) : '') ?? '',
+    )
+    .replace(/^[_.-]+/, '')
+    .slice(0, 64)
+
 /** The production base of a preview base. A production base returns itself. */
 export const productionOf = (baseId: string): string => baseId.split('--', 1)[0] ?? baseId
 

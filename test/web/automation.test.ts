@@ -70,3 +70,21 @@ inBrowser('what ran, what it was given, and why it was taken back', async () => 
   expect(faults).toEqual([])
   await close()
 })
+
+inBrowser('of more triggers and types than one request can count, each has its counts', async () => {
+  const { call } = explorer.server
+  for (let n = 0; n < 50; n++) {
+    succeed(await call('PUT', `/v1/desk/record-types/more${n}`, {}), 201)
+    succeed(
+      await call('PUT', `/v1/desk/triggers/more${n}`, { url: 'https://more.example', enabled: false }),
+      201,
+    )
+  }
+  const { page, faults, close } = await explorer.open('Mara Lindqvist', '/automation')
+  const visitor = new Visitor(page)
+  await visitor.sees(/2[12]/, page.getByRole('row', { name: /VIP channel/ }))
+  await visitor.sees('When records are created', page.getByRole('row', { name: /more49/i }))
+  await visitor.sees(/\d{3}/, page.getByRole('link', { name: /^Tickets/ }))
+  expect(faults).toEqual([])
+  await close()
+})

@@ -42,8 +42,10 @@ const REFUSALS: Record<number, string> = {
 }
 const FRAME = /\/v1\/(bases|tokens\/self|desk\/record-types|desk\/changes\/stream)|\/graphql$/
 
-const refuse = (status: number) => (route: Route) => {
-  if (FRAME.test(new URL(route.request().url()).pathname)) return route.continue()
+const refuse = (status: number) => (route: Route) =>
+  FRAME.test(new URL(route.request().url()).pathname) ? route.continue() : refuseWhole(status)(route)
+
+const refuseWhole = (status: number) => (route: Route) => {
   if (status === 0) return route.abort()
   const error = { code: 'REFUSED', message: 'These are the words of the server.', request_id: 'req-4711' }
   return route.fulfill({ status, headers: { 'retry-after': '7' }, json: { error } })
@@ -85,6 +87,21 @@ inBrowser('a page that got no answer shows its records after another try', async
   await page.unroute(/\/v1\//)
   await visitor.click('button', 'Try again')
   await visitor.sees('reply-agent')
+  await close()
+})
+
+inBrowser('who loads the page while the server is away is signed in when it is back', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist', '/agents')
+  const visitor = new Visitor(page)
+  await visitor.sees('reply-agent')
+  for (const refused of [0, 500]) {
+    await page.route('**/v1/tokens/self', refuseWhole(refused))
+    await page.reload()
+    await visitor.sees(refused === 0 ? 'The server does not answer.' : 'These are the words of the server.')
+    await page.unroute('**/v1/tokens/self')
+    await page.reload()
+    await visitor.sees('reply-agent')
+  }
   await close()
 })
 

@@ -1066,6 +1066,7 @@ export const words = {
       about: 'about',
       fill: 'where records have none',
     },
+    taken: 'There is one of this name already.',
     trying: 'It is tried…',
     fits: 'All records fit.',
     rewrites: (count: number) => `All fit; ${of(count, 'record')} would be written anew.`,

@@ -1,4 +1,5 @@
 /** Who is signed in. The token is that of the tab: it is kept until the tab is closed, and only ever sent as a header. */
+import { words } from '../words.ts'
 import { queryClient } from './cache.ts'
 import { Failure, failureOf } from './failure.ts'
 import type { Token } from './shapes.ts'
@@ -110,8 +111,9 @@ async function enter(find: () => Promise<string>): Promise<void> {
     renewInTime(found, self)
     void queryClient.invalidateQueries()
   } catch (error) {
-    sessionStorage.removeItem(KEY)
-    const message = error instanceof Failure ? error.message : String(error)
+    // A server that is away says nothing against the token: it is tried again with the next load of the page.
+    if (error instanceof Failure && error.status === 401) sessionStorage.removeItem(KEY)
+    const message = error instanceof Failure ? error.message : words.failures.offline
     const session = store.get()
     become('token' in session ? { ...session, state: 'ended', message } : { state: 'out', message })
   }

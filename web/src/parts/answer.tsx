@@ -6,14 +6,15 @@ import { words } from '../words.ts'
 import { Button, Icon } from './button.tsx'
 import { Text } from './text.tsx'
 
+const MOVED = /mismatch|changed|stale|raced|overtaken|decided/
+
 /** The sentence for a refusal: what kind of thing went wrong, for a person. */
-function leadOf({ status, retryAfter }: Refusal): string | undefined {
+function leadOf({ status, retryAfter, details }: Refusal): string | undefined {
   if (status === OFFLINE) return words.failures.offline
   if (status === 403) return words.failures.forbidden
-  if (status === 409) return words.failures.conflict
+  if (status === 409 && details.every(({ code }) => MOVED.test(code))) return words.failures.conflict
   if (status === 429) return words.failures.busy(retryAfter ?? 1)
-  if (status >= 500) return words.failures.server
-  return undefined
+  return status >= 500 ? words.failures.server : undefined
 }
 
 export function Failure({ of, onRetry }: { of: Refusal; onRetry?: () => void }) {

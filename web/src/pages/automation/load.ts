@@ -64,25 +64,23 @@ export type Span = (typeof SPANS)[number]
 
 /** Deliveries by how they ended. */
 export type Counts = { sent: number; failed: number }
-const ENDS = { sent: ['succeeded'], failed: ['dead', 'failed'] } as const
+const ENDS = ['succeeded', 'dead', 'failed'] as const
 
 /** How the deliveries of each ended, whatever their number. */
 export function useCounts(base: string, rows: readonly Automatic[], span: Span) {
   const ids = rows.flatMap(({ kind, id }) => (kind === 'trigger' || kind === 'inbound_webhook' ? [id] : []))
-  const statuses = Object.values(ENDS).flat()
-  const asked = ids.flatMap((id, at) =>
-    statuses.map((status) => [
-      `${status}${at}`,
-      `deliveries(base: $base, of: ${JSON.stringify(id)}, status: "${status}", since: "${span}", limit: 1, includeTotal: true) { total }`,
-    ]),
+  const asked = ids.flatMap((id) =>
+    ENDS.map((status) => {
+      const of = `of: ${JSON.stringify(id)}, status: "${status}", since: "${span}"`
+      return `deliveries(base: $base, ${of}, limit: 1, includeTotal: true) { total }`
+    }),
   )
-  const found = useCounted<{ total: number }>(base, 'deliveries', Object.fromEntries(asked))
+  const found = useCounted<{ total: number } | null>(base, 'deliveries', asked)
   return (id: string): Counts | undefined => {
-    const at = ids.indexOf(id)
+    const at = ids.indexOf(id) * ENDS.length
     if (!found || at < 0) return undefined
-    const sum = (of: readonly string[]) =>
-      of.reduce((before, status) => before + (found[`${status}${at}`]?.total ?? 0), 0)
-    return { sent: sum(ENDS.sent), failed: sum(ENDS.failed) }
+    const [sent = 0, dead = 0, failed = 0] = found.slice(at, at + ENDS.length).map((each) => each?.total ?? 0)
+    return { sent, failed: dead + failed }
   }
 }
 
@@ -119,7 +117,7 @@ export function saying(row: Automatic, types: readonly RecordType[]): string {
   const { events, record_types: ids, condition, url, action } = row.is
   const when = text.when(
     events.map((event) => words.verbs[event as keyof typeof words.verbs] ?? event),
-    ids.length === 0 ? text.anything : ids.map(many).join(', '),
+    ids.length === 0 || ids.includes('*') ? text.anything : ids.map(many).join(', '),
     isFilter(condition) ? filterWords(condition) : undefined,
   )
   return `${when} ${url === null ? text.runs(action ?? '') : text.calls(hostOf(url))}`

@@ -1,6 +1,7 @@
 /** What a record type is called, and what its fields hold. Without a type or a field: a new one. */
 import { useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
+import { typeIdOf } from '../../../../src/contract/ids.ts'
 import { to } from '../../addresses.ts'
 import { type Data, type RecordType, useType } from '../../api/queries.ts'
 import { Button } from '../../parts/button.tsx'
@@ -12,6 +13,7 @@ import { bodyOf, draftOf, draftSchema } from './draft.ts'
 import { keyOf } from './load.ts'
 import { TypeChange } from './trial.tsx'
 
+const TAKEN = [{ path: '/data/name', message: words.types.taken }]
 const text = (maxLength: number) => ({ type: 'string', maxLength })
 
 /** A type of its own begins with the field that names its records. */
@@ -20,16 +22,15 @@ const FIRST = { type: 'object', properties: { title: text(200) }, required: ['ti
 export function EditType({ base, type, onClose }: { base: string; type?: RecordType; onClose: () => void }) {
   const began: Data = type ? namesOf(type) : {}
   const [draft, setDraft] = useState(began)
-  const id = type?.id ?? keyOf(draft['name'])
+  const id = type?.id ?? typeIdOf(String(draft['name'] ?? ''))
   const isOther = useType(base, id) !== undefined && !type
   const { plural, title, ...own } = patchOf(began, draft)
   const display = { ...(plural !== undefined && { plural }), ...(title !== undefined && { title }) }
   const isChanged = JSON.stringify(began) !== JSON.stringify(draft)
-  const fields = Object.keys(type?.json_schema.properties ?? {})
   const properties = {
     name: text(100),
     plural: text(100),
-    ...(type && { title: { enum: fields } }),
+    ...(type && { title: { enum: Object.keys(type.json_schema.properties ?? {}) } }),
     description: text(1000),
   }
   const body = {
@@ -52,7 +53,7 @@ export function EditType({ base, type, onClose }: { base: string; type?: RecordT
         type={{ display: {}, json_schema: { properties, required: ['name'] } }}
         value={draft}
         onChange={setDraft}
-        faults={[]}
+        faults={isOther ? TAKEN : []}
       />
     </TypeChange>
   )
@@ -72,6 +73,7 @@ export function EditField({ base, type, name, onClose }: FieldProps) {
   const [draft, setDraft] = useState<Data>(began)
   const [isGone, setGone] = useState(false)
   const isChanged = JSON.stringify(draft) !== JSON.stringify(began)
+  const change = isChanged ? bodyOf(type, name, draft) : undefined
   const shown = fieldName(name ?? String(own(draft, words.types.draft.name) ?? words.types.newField))
   return (
     <TypeChange
@@ -81,13 +83,7 @@ export function EditField({ base, type, name, onClose }: FieldProps) {
       title={words.types.fieldTitle(nameOf(type, type.id), shown)}
       act={isGone ? words.types.dropAct(shown) : name === undefined ? words.types.addField : words.types.save}
       tone={isGone ? 'danger' : undefined}
-      body={
-        isGone
-          ? { migration: [{ op: 'drop', field: `data.${name}` }] }
-          : isChanged
-            ? bodyOf(type, name, draft)
-            : undefined
-      }
+      body={isGone ? { migration: [{ op: 'drop', field: `data.${name}` }] } : change}
       foot={
         name !== undefined && (
           <Button
@@ -106,7 +102,7 @@ export function EditField({ base, type, name, onClose }: FieldProps) {
           type={{ display: {}, json_schema: draftSchema(type, name, draft) }}
           value={draft}
           onChange={setDraft}
-          faults={[]}
+          faults={isChanged && !change && keyOf(own(draft, words.types.draft.name)) !== '' ? TAKEN : []}
         />
       )}
     </TypeChange>
