@@ -15,6 +15,7 @@ import {
   withCheckedFile,
 } from '../engine/environments/index.ts'
 import { builder } from './builder.ts'
+import { atAddress } from './change-sets.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { SECRETS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
@@ -70,8 +71,13 @@ const BaseType = builder.objectRef<Base>('Base').implement({
     }),
     counts: t.field({
       type: 'JSON',
-      description: 'Numbers of record types and records that the token can read.',
-      resolve: (base, _args, { scope }) => bases.countBase(scope, base.id),
+      description:
+        'Numbers of record types and records that the token can read. Those of a change-set have its changes.',
+      resolve: async ({ id }, _args, context) => {
+        // The tags of the answer are those of the base.
+        const at = await atAddress({ ...context, write: { ...context.write } }, id, false)
+        return bases.countBase(at.context.scope, at.base)
+      },
     }),
     typesVersion: t.int({
       description: 'A number that changes with every change of a record type of the base.',

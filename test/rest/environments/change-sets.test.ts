@@ -277,6 +277,21 @@ test('a change-set is opened without a copy, and says what it changes', async ()
   })
 })
 
+test('the numbers of its base are those of production and what it adds and takes away', async () => {
+  const countsOf = async (base: string) =>
+    succeed(await call('GET', `/v1/bases/${base}?include=counts`)).counts as Record<string, number>
+  const before = await countsOf('crm')
+  expect(before['records']).toBeGreaterThan(1)
+  expect(await countsOf(id)).toEqual(before)
+  for (const n of [1, 2, 3])
+    succeed(await call('PUT', `/v1/${id}/records/deal/more${n}`, { data: { stage: 'open' } }), 201)
+  succeed(await call('DELETE', at(id, b)))
+  expect(await countsOf(id)).toEqual({ ...before, records: (before['records'] ?? 0) + 2 })
+  expect(await countsOf('crm')).toEqual(before)
+  const { headers } = await call('GET', `/v1/bases/${id}?include=counts`)
+  expect(headers.get('etag')).toBe((await call('GET', `/v1/bases/${id}`)).headers.get('etag'))
+})
+
 test('production shows nothing of it, on no surface that lists, searches or follows', async () => {
   const before = await world.database.query(
     'SELECT count(*)::int AS n FROM plinth.change WHERE base_id = $1',

@@ -93,13 +93,12 @@ function titleFaults({ display, jsonSchema }: Fields): Detail[] {
   ]
 }
 
-const ZONES = Intl.supportedValuesOf('timeZone')
 /** Other names are asked of `Intl`, which takes a millisecond. */
-const KNOWN = new Set(['UTC', ...ZONES])
+const ZONES = new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])
 
 /** Whether the name is in the IANA time zone database. Offsets such as "+02:00" are not names. */
 function isTimezone(name: string): boolean {
-  if (KNOWN.has(name)) return true
+  if (ZONES.has(name)) return true
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
