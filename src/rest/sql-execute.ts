@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { deletedBody, planBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
+import { byName } from './route/by-name.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
 import { baseAccess, baseId, Deletion } from './route/shapes.ts'
@@ -53,12 +54,7 @@ export const sqlExecute = [
       }`,
       [DeletionParts, PlanParts],
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      statements: body.statements,
-      params: body.params,
-      dryRun: body.dry_run,
-    }),
+    variables: byName,
     reply: ({ executeSql: { plan, data, count, ...done } }) => ({
       body: plan ? planBody(plan) : deletedBody({ data, meta: { count }, ...done }),
     }),

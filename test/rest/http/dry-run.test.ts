@@ -571,6 +571,16 @@ test('an import with dry_run in its body stores nothing', async () => {
   expect(await everything()).toBe(before)
 })
 
+test('dry_run true in the query holds, whatever the body of an SQL write says', async () => {
+  const before = await everything()
+  const statements = 'INSERT INTO node (id) VALUES ($1)'
+  const dry = { statements, params: ['dry'], dry_run: false }
+  expect(succeed(await world.call('POST', '/v1/crm/sql/execute?dry_run=true', dry))).toMatchObject({
+    ...{ dry_run: true, meta: { count: 1 } },
+  })
+  expect(await everything()).toBe(before)
+})
+
 test('a dry run does not change cached types, schemas or grants', async () => {
   const put = (path: string, body: object) => world.call('PUT', `${path}?dry_run=true`, body)
   succeed(await put('/v1/crm/record-types/ghost', {}), 201)

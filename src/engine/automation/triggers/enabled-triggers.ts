@@ -32,7 +32,7 @@ const ENABLED = statement(
 )
 
 export async function enabledTriggers(db: Db, baseId: string): Promise<Follower[]> {
-  const followers = await mapInTurns(await db.query<Row>(ENABLED, [baseId]), (row) => ({
+  return mapInTurns(await db.query<Row>(ENABLED, [baseId]), (row) => ({
     id: row.id,
     afterSeq: row.after_seq,
     recordTypes: row.record_types.includes('*') ? null : new Set(row.record_types),
@@ -41,7 +41,6 @@ export async function enabledTriggers(db: Db, baseId: string): Promise<Follower[
     runsAction: row.runs_action,
     condition: row.condition === null ? null : parseChangeCondition(row.condition, '/condition'),
   }))
-  return followers
 }
 
 const BASES = statement(

@@ -20,7 +20,7 @@ export type Diagnosis = { readonly status: Status; readonly checks: readonly Che
  * @throws FORBIDDEN unless the caller administers everything
  */
 export async function diagnose(scope: Scope): Promise<Diagnosis> {
-  requireAllAdmin(scope, 'The diagnostics of the server')
+  requireAllAdmin(scope, 'A diagnosis of the server')
   const checks: Check[] = []
   for (const [name, check] of Object.entries(CHECKS))
     checks.push({ name, ...(await found(scope, name, check)) })
