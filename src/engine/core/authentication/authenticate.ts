@@ -105,25 +105,24 @@ type SessionRow = {
   grants: Grant[]
   expires_at: Date | null
   left_ms: number | null
+  is_due: boolean
 }
+// Updating last_used_at once a minute is precise enough.
+const DUE = `(t.last_used_at IS NULL OR t.last_used_at < now() - interval '1 minute')`
 // The token of a tab writes under the name of the one that opened it.
 const LOAD_SESSION = statement(
   'load_session',
   `SELECT t.id, coalesce(o.name, t.name) AS name, t.kind, t.signed_in_by IS NOT NULL AS is_tab, t.grants, t.expires_at,
-     extract(epoch FROM t.expires_at - now())::float8 * 1000 AS left_ms
+     extract(epoch FROM t.expires_at - now())::float8 * 1000 AS left_ms, ${DUE} AS is_due
    FROM plinth.token t LEFT JOIN plinth.token o ON o.id = t.signed_in_by WHERE t.hash = $1`,
 )
-// Updating last_used_at once a minute is precise enough.
-const TOUCH = statement(
-  'touch_token',
-  `UPDATE plinth.token SET last_used_at = now() WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
-)
+const TOUCH = statement('touch', `UPDATE plinth.token t SET last_used_at = now() WHERE id = $1 AND ${DUE}`)
 
 async function loadSession(db: Scope['db'], key: string): Promise<TokenSession | undefined> {
   const [row] = await db.query<SessionRow>(LOAD_SESSION, [Buffer.from(key, 'hex')])
   if (!row) return undefined
   // Ignore the failure: authentication must work on a read-only database.
-  await db.query(TOUCH, [row.id]).catch(() => {})
+  if (row.is_due) await db.query(TOUCH, [row.id]).catch(() => {})
   const { id: tokenId, name, kind, is_tab: isTab, grants, expires_at: expiresAt, left_ms: left } = row
   const ends = left !== null && { endsAt: performance.now() + left }
   return { tokenId, key, name, kind, isTab, access: compileAccess(grants), expiresAt, ...ends }
