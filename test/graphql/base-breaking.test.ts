@@ -1,6 +1,10 @@
 /** Warnings about changes that break clients generated from `/graphql/{base}`. */
+import fc from 'fast-check'
+import { buildClientSchema, findBreakingChanges, getIntrospectionQuery } from 'graphql'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { CASES_TIMEOUT } from '../support/cases.ts'
+import { forAll } from '../support/for-all.ts'
 import { callTool } from '../support/mcp.ts'
 import { openWorld, type World } from '../support/world.ts'
 
@@ -142,4 +146,39 @@ test('a base of many types compares only those that are concerned', { tags: 'ful
   expect(meta.warnings).toHaveLength(1)
   expect(meta.warnings[0]).toContain('Type0.any changed type from _RecordConnection! to _Record.')
   expect(meta.warnings[0]).toMatch(/ And 42 more\.$/)
+})
+
+const END = fc.constantFrom(['*'], ['one'], ['two'], ['one', 'two'], ['one', 'three'])
+const RELATED = fc.record({
+  id: fc.constantFrom('a', 'a_of', 'a_of_of', 'b', 'name'),
+  source_record_types: END,
+  target_record_types: END,
+  cardinality: fc.constantFrom('many_to_many', 'many_to_one', 'one_to_one'),
+})
+let bases = 0
+
+test('puts of relationship types warn exactly if the schema loses or changes what clients use', {
+  ...{ tags: 'full', timeout: CASES_TIMEOUT },
+}, async () => {
+  const { call } = world
+  await forAll(fc.array(RELATED, { minLength: 2, maxLength: 6 }), 26, async (puts) => {
+    const base = `breaks-${++bases}`
+    succeed(await call('PUT', `/v1/bases/${base}`, {}), 201)
+    const operations = ['one', 'two', 'three'].map((id) => ({
+      ...{ type: 'upsert_record_type', id, body: object({ name: { type: 'string' } }) },
+    }))
+    succeed(await call('POST', `/v1/${base}/batch`, { operations }))
+    const query = getIntrospectionQuery()
+    const seen = async () =>
+      buildClientSchema(succeed(await call('POST', `/graphql/${base}`, { query })).data)
+    let before = await seen()
+    for (const { id, ...body } of puts) {
+      const put = await call('PUT', `/v1/${base}/relationship-types/${id}`, body)
+      expect(put.body.version, put.text).toBeGreaterThan(0)
+      const after = await seen()
+      const lost = findBreakingChanges(before, after).map(({ description }) => description)
+      expect({ lost, warns: lost.length > 0 }).toEqual({ lost, warns: put.body.meta !== undefined })
+      before = after
+    }
+  })
 })
