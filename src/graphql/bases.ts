@@ -14,6 +14,7 @@ import {
   reopenChangeSet,
   withCheckedFile,
 } from '../engine/environments/index.ts'
+import { DomainError } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
 import { atAddress } from './change-sets.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
@@ -75,7 +76,12 @@ const BaseType = builder.objectRef<Base>('Base').implement({
         'Numbers of record types and records that the token can read. Those of a change-set have its changes.',
       resolve: async ({ id }, _args, context) => {
         // The tags of the answer are those of the base.
-        const at = await atAddress({ ...context, write: { ...context.write } }, id, false)
+        const own = { ...context, write: { ...context.write } }
+        const at = await atAddress(own, id, false).catch((thrown: unknown) => {
+          // Who may not read what a change-set shows counts nothing.
+          if (thrown instanceof DomainError && thrown.code === 'FORBIDDEN') return { base: id, context }
+          throw thrown
+        })
         return bases.countBase(at.context.scope, at.base)
       },
     }),

@@ -288,6 +288,10 @@ test('the numbers of its base are those of production and what it adds and takes
   succeed(await call('DELETE', at(id, b)))
   expect(await countsOf(id)).toEqual({ ...before, records: (before['records'] ?? 0) + 2 })
   expect(await countsOf('crm')).toEqual(before)
+  // A token of previews alone reads no production, and so nothing that a change-set shows.
+  const { call: outside } = await world.newToken([{ environment: 'preview', permission: 'manage' }])
+  const { data } = succeed(await outside('GET', '/v1/bases?include=counts&limit=1000'))
+  expect(data.find((each: { id: string }) => each.id === id).counts).toEqual({ record_types: 0, records: 0 })
   const { headers } = await call('GET', `/v1/bases/${id}?include=counts`)
   expect(headers.get('etag')).toBe((await call('GET', `/v1/bases/${id}`)).headers.get('etag'))
 })
