@@ -31,8 +31,11 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const condition = (field: string, op: string, value: unknown) => ({ field, op, value })
-const hintOf = async (filter: object): Promise<string | undefined> =>
-  succeed(await world.call('POST', `/v1/crm/records/${type}/query`, { filter })).meta.hint
+const hintOf = async (filter: object): Promise<string | undefined> => {
+  const { hint } = succeed(await world.call('POST', `/v1/crm/records/${type}/query`, { filter })).meta
+  // A slow machine makes any list slow.
+  return hint?.startsWith('This list took') ? undefined : hint
+}
 
 describe('a filter with a value that the schema excludes', () => {
   test.each([
