@@ -86,11 +86,11 @@ export function countAnswers(app: FastifyInstance, unsent: Unsent): void {
     const { actor, writes } = request.caller.scope
     try {
       unsent.sends(actor.tokenId ?? '', reply, bytes, !writes.any)
-      done()
     } catch (thrown) {
       reply.removeHeader('etag')
-      done(thrown as DomainError)
+      return done(thrown as DomainError)
     }
+    done()
   })
 }
 
