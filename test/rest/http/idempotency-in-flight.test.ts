@@ -82,7 +82,8 @@ describe.concurrent('A request under an idempotency key in use', () => {
   })
 
   test('is a replay for all of 32 when the database is far away', { tags: 'full' }, async () => {
-    const proxy = await openProxy(one.database.url, 70)
+    // One replay after another would take more than the wait for a connection.
+    const proxy = await openProxy(one.database.url, 100)
     const far = await openServer({ DATABASE_URL: proxy.url }, one.database)
     try {
       const call = () => far.call('POST', at, { data: { far: true } }, { 'idempotency-key': 'far' })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { digest, digestInTurns } from '../../../contract/canonical-hash.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
 import { oneFault } from '../../../foundation/errors.ts'
@@ -71,8 +72,8 @@ export async function claimKey<T extends object>(scope: Scope, key: Key, steps: 
   const name = `${key.tokenId}\n${key.key}`
   const deadline = Date.now() + LIMITS.idempotencyWaitMs
   for (let owner = inFlight.get(name); owner; owner = inFlight.get(name)) {
-    // Reads of a stored outcome take no lock, so all waiting requests replay it at once.
-    if (await storedWithin(owner, deadline - Date.now())) return (await runClaimed(scope, key, steps))()
+    if (await storedWithin(owner, deadline - Date.now()))
+      return (await runClaimed(scope, key, steps, findOrClaim))()
   }
   const running = runClaimed(scope, key, steps)
   inFlight.set(name, running)
@@ -84,9 +85,9 @@ export async function claimKey<T extends object>(scope: Scope, key: Key, steps: 
 }
 
 /** Resolves once an outcome is stored, to a function that returns the answer or throws the stored error. */
-async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps<T>): Promise<() => T> {
-  return scope.db.transaction(async (tx) => {
-    const stored = await claimOrFind(tx, key)
+async function runClaimed<T extends object>(scope: Scope, key: Key, steps: Steps<T>, claim = claimOrFind) {
+  return scope.db.transaction(async (tx): Promise<() => T> => {
+    const stored = await claim(tx, key)
     await steps.waited(tx)
     if (stored) return () => steps.replay(stored)
     await tx.query(SAVEPOINT, [])
@@ -128,8 +129,17 @@ async function claimOrFind(tx: Db, key: Key): Promise<StoredOutcome | undefined>
     if (sqlState(thrown) === LOCK_TIMEOUT) throw stillInFlight()
     throw thrown
   }
+  const stored = await findStored(tx, key)
+  if (!stored) throw stillInFlight()
+  return stored
+}
+
+/** Takes no lock, unlike a claim, so all requests that waited for an outcome replay it at once. */
+const findOrClaim = async (tx: Db, key: Key) => (await findStored(tx, key)) ?? claimOrFind(tx, key)
+
+async function findStored(tx: Db, key: Key): Promise<StoredOutcome | undefined> {
   const [row] = await tx.query<{ fingerprint: string; outcome: string }>(FIND, [key.tokenId, key.key])
-  if (!row) throw stillInFlight()
+  if (!row) return undefined
   requireSameRequest(key, row.fingerprint)
   return (await parseSound(row.outcome)) as StoredOutcome
 }
@@ -159,18 +169,8 @@ export async function expireKeys(db: Db): Promise<void> {
  * @throws CONFLICT when it is not done in time
  */
 async function storedWithin(owner: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), Math.max(0, ms))
-  })
-  const first = await Promise.race([
-    owner.then(
-      () => true,
-      () => false,
-    ),
-    late,
-  ])
-  clearTimeout(timer)
+  const stored = owner.then(() => true).catch(() => false)
+  const first = await Promise.race([stored, sleep(Math.max(0, ms), 'late' as const, { ref: false })])
   if (first === 'late') throw stillInFlight()
   return first
 }
