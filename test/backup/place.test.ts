@@ -162,7 +162,7 @@ test('a backup that could not be read is not taken for one that is not complete'
   expect(await verifyBackup(place, made.id)).toMatchObject({ segments: 1, faults: [] })
 })
 
-test('the check of a backup that is not complete says so once', async () => {
+test('the check of a backup that is not complete says so once', { tags: 'full' }, async () => {
   const path = join(folder, 'begun')
   const id = '2030-01-31T12-00-00Z'
   await mkdir(join(path, id, 'data'), { recursive: true })

@@ -15,7 +15,7 @@ afterAll(() => world.close())
 
 const run = (...args: string[]) => plinth(['attachment', ...args], settings)
 
-test('the CLI attaches a file, shows it with a URL, lists and deletes it', async () => {
+test('the CLI attaches a file, shows it with a URL, lists and deletes it', { tags: 'full' }, async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', `/v1/crm/records/${type}/a`, { data: {} }), 201)
   const file = join(world.dataDir, 'note.bin')
@@ -32,7 +32,9 @@ test('the CLI attaches a file, shows it with a URL, lists and deletes it', async
   expect((await run('delete', type, 'a', id)).code).toBe(1)
 })
 
-test('the CLI takes the type of an attachment from its filename, if it has a content', async () => {
+test('the CLI takes the type of an attachment from its filename, if it has a content', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', `/v1/crm/records/${type}/a`, { data: {} }), 201)
   const typeOf = async (...args: string[]) =>

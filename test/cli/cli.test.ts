@@ -42,7 +42,9 @@ const json = async (...args: string[]) => {
   return JSON.parse(out)
 }
 
-test('bases, types, records and relationships can be put, listed, shown and deleted', async () => {
+test('bases, types, records and relationships can be put, listed, shown and deleted', {
+  tags: 'full',
+}, async () => {
   const first = ['--description', 'd', '--settings', '{"trash_days":3,"history_days":9}']
   expect(await json('base', 'put', 'shop', ...first)).toMatchObject({ name: 'shop', description: 'd' })
   // A PUT, as its help says: what is left out has its default.
@@ -92,7 +94,9 @@ test('bases, types, records and relationships can be put, listed, shown and dele
   expect((await json('base', 'list')).data.map((base: { id: string }) => base.id)).toEqual(['crm'])
 })
 
-test('a record is created, replaced, patched, cancelled, restored and deleted', async () => {
+test('a record is created, replaced, patched, cancelled, restored and deleted', {
+  tags: 'full',
+}, async () => {
   expect(await json('record', 'create', 'deal', '--id', 'd1', '--data', '{"amount":1}')).toMatchObject({
     id: 'd1',
     version: 1,
@@ -117,7 +121,7 @@ test('a record is created, replaced, patched, cancelled, restored and deleted', 
   expect(await json('record', 'delete', 'deal', 'd1')).toEqual({ id: 'd1', deleted: true })
 })
 
-test('`record-type patch` accepts fields, a merge patch or a JSON Patch', async () => {
+test('`record-type patch` accepts fields, a merge patch or a JSON Patch', { tags: 'full' }, async () => {
   const patch = (...args: string[]) => json('record-type', 'patch', 'ware', ...args)
   await json('record-type', 'put', 'ware', '--schema', '{"type":"object","properties":{"a":{},"b":{}}}')
   expect(await patch('--name', 'Ware')).toMatchObject({ name: 'Ware', version: 2 })
@@ -133,7 +137,7 @@ test('`record-type patch` accepts fields, a merge patch or a JSON Patch', async 
   })
 })
 
-test('`record put` without an id upserts by the external id', async () => {
+test('`record put` without an id upserts by the external id', { tags: 'full' }, async () => {
   const args = ['record', 'put', 'deal', '--external-id', 'x1', '--external-source', 'erp', '--data']
   const made = await json(...args, '{"amount":1}')
   expect(made).toMatchObject({ operation: 'created', external_source: 'erp' })
@@ -149,7 +153,7 @@ test('`record put` without an id upserts by the external id', async () => {
   expect([data.length, meta.total]).toEqual([1, 1])
 })
 
-test('--data reads JSON from a file with @, and from standard input with -', async () => {
+test('--data reads JSON from a file with @, and from standard input with -', { tags: 'full' }, async () => {
   const file = join(folder, 'deal.json')
   await writeFile(file, '{"amount":5}')
   expect(await json('record', 'put', 'deal', 'f1', '--data', `@${file}`)).toMatchObject({
@@ -168,7 +172,7 @@ test('--json prints the API response byte for byte', async () => {
   expect(out).toBe(`${(await server.call('GET', '/v1/bases/crm')).text}\n`)
 })
 
-test('without --json a list is a table, and one item has one line per field', async () => {
+test('without --json a list is a table, and one item has one line per field', { tags: 'full' }, async () => {
   await run('record', 'put', 'deal', 'p1', '--data', '{"amount":7}', '--external-id', '\u202eder')
   const list = await run('record', 'list', 'deal', '--filter', '{"field":"id","op":"eq","value":"p1"}')
   expect(list.out.split('\n').map((line) => line.split('\t')[0])).toEqual(['id', 'p1', ''])
@@ -189,7 +193,9 @@ test('without --json a list is a table, and one item has one line per field', as
   expect(groups.err).toBe('There are more: --offset 1\n')
 })
 
-test('`token create` prints only the token on standard output, and the token is valid', async () => {
+test('`token create` prints only the token on standard output, and the token is valid', {
+  tags: 'full',
+}, async () => {
   const grants = [
     '--grant',
     'base=crm,record_type=deal,record_type=lead,environment=production,permission=read',
@@ -211,7 +217,9 @@ test('`token create` prints only the token on standard output, and the token is 
   expect(await json('token', 'revoke', made.id)).toMatchObject({ deleted: true })
 })
 
-test('`token create` makes a token for one endpoint, and `token self` shows the token in use', async () => {
+test('`token create` makes a token for one endpoint, and `token self` shows the token in use', {
+  tags: 'full',
+}, async () => {
   const grant = 'base=crm,endpoint=frontline,environment=production,permission=write'
   const { code, out } = await run('token', 'create', '--name', 'desk', '--grant', grant)
   expect(code).toBe(0)
@@ -228,7 +236,9 @@ test('`token create` makes a token for one endpoint, and `token self` shows the 
   })
 })
 
-test('an option with a short form takes JSON where that says more, and names itself if it cannot read it', async () => {
+test('an option with a short form takes JSON where that says more, and names itself if it cannot read it', {
+  tags: 'full',
+}, async () => {
   const rule = { record_type: 'deal', operations: ['update'], max: 2, per: 'day' }
   const grant = { base: 'crm', record_type: '*', environment: '*', permission: 'write' }
   const bounded = JSON.stringify({ ...grant, writes: { auto: [rule] } })
@@ -251,7 +261,9 @@ test('an option with a short form takes JSON where that says more, and names its
   }
 })
 
-test('an API error is printed on standard error with its code, and the exit code is 1', async () => {
+test('an API error is printed on standard error with its code, and the exit code is 1', {
+  tags: 'full',
+}, async () => {
   const wrong = await run('record', 'put', 'deal', 'd9', '--data', '{"amout":1}')
   expect(wrong).toMatchObject({ code: 1, out: '' })
   expect(wrong.err).toMatch(
@@ -371,7 +383,9 @@ test('--version prints the version of the package', async () => {
   expect((await run('--version')).out).toBe(`${version}\n`)
 })
 
-test('`query` prints a table with a cursor for the next page, or the API response with --json', async () => {
+test('`query` prints a table with a cursor for the next page, or the API response with --json', {
+  tags: 'full',
+}, async () => {
   await json('record-type', 'put', 'visit', '--schema', '{}')
   for (const [id, place] of [
     ['v1', 'Rome'],

@@ -44,7 +44,7 @@ test('`query-bases` lists and aggregates across bases', async () => {
   expect(counted).toMatchObject({ code: 0, out: expect.stringContaining('count') })
 })
 
-test('`record list` reads its filter from standard input, and expands', async () => {
+test('`record list` reads its filter from standard input, and expands', { tags: 'full' }, async () => {
   const filter = '{"field":"data.n","op":"eq","value":2}'
   const none = await plinth(['record', 'list', 'deal', '--filter', '-', '--json'], settings, filter)
   expect(JSON.parse(none.out).data).toEqual([])
@@ -52,7 +52,7 @@ test('`record list` reads its filter from standard input, and expands', async ()
   expect(JSON.parse(expanded.out).data[0]).toHaveProperty('_expanded')
 })
 
-test('`wait`, `changes --condition` and texts for models read a file', async () => {
+test('`wait`, `changes --condition` and texts for models read a file', { tags: 'full' }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plinth-values-'))
   const file = (name: string) => `@${join(folder, name)}`
   await writeFile(join(folder, 'filter.json'), '{"field":"data.n","op":"eq","value":1}\n')
@@ -71,7 +71,7 @@ test('`wait`, `changes --condition` and texts for models read a file', async () 
   await rm(folder, { recursive: true })
 })
 
-test('`batch --ask-first` plans deletions, and its plan token does them', async () => {
+test('`batch --ask-first` plans deletions, and its plan token does them', { tags: 'full' }, async () => {
   for (const id of ['b1', 'b2'])
     succeed(await world.call('PUT', `/v1/crm/records/deal/${id}`, { data: {} }), 201)
   const operations = JSON.stringify(
@@ -100,7 +100,7 @@ test('`record-type put --indexes` declares indexes', async () => {
   expect(JSON.parse((await plinth(put, settings)).out).indexes).toMatchObject([{ fields: ['data.n'] }])
 })
 
-test('`mcp tools` lists the tools of the address that the flags describe', async () => {
+test('`mcp tools` lists the tools of the address that the flags describe', { tags: 'full' }, async () => {
   const { code, out, err } = await plinth(['mcp', 'tools', '--types', 'deal', '--read-only'], settings)
   expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/^\d+ tokens in all\n$/) })
   expect(out).not.toContain('create_deal')
@@ -108,7 +108,9 @@ test('`mcp tools` lists the tools of the address that the flags describe', async
   expect(JSON.parse(whole.out).data.map(({ name }: { name: string }) => name)).toContain('create_deal')
 })
 
-test('`doctor` shows server, token, bases and the checks of the server, and fails if one is an error', async () => {
+test('`doctor` shows server, token, bases and the checks of the server, and fails if one is an error', {
+  tags: 'full',
+}, async () => {
   const well = await plinth(['doctor', '--json'], settings)
   expect(well.code, well.out).toBe(0)
   const { checks } = JSON.parse(well.out)

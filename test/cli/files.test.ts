@@ -75,7 +75,9 @@ test.each([
   expect(sent).toMatchObject({ content_type: type, content_sha256: sha256(content) })
 })
 
-test('the CLI takes the type of standard input from the path, and an option before that', async () => {
+test('the CLI takes the type of standard input from the path, and an option before that', {
+  tags: 'full',
+}, async () => {
   const put = async (...args: string[]) =>
     JSON.parse((await plinth(['file', 'put', 'docs', ...args, '--json'], settings, 'a,b\n')).out).content_type
   expect(await put('in.csv', '-')).toBe('text/csv')
@@ -90,7 +92,9 @@ test('the CLI says which local file it cannot read, and sends nothing', async ()
   expect((await run('ls', 'docs')).out).not.toContain('unread')
 })
 
-test('the CLI creates an S3 credential, lists it without its secrets, and revokes it', async () => {
+test('the CLI creates an S3 credential, lists it without its secrets, and revokes it', {
+  tags: 'full',
+}, async () => {
   const credential = (...args: string[]) => plinth(['s3-credential', ...args], settings)
   const wanted = ['--file-type', 'docs', '--permission', 'read', '--expires-in', '600']
   const created = JSON.parse((await credential('create', ...wanted, '--json')).out)

@@ -92,7 +92,9 @@ export interface Deal {
   expect(out).toContain('      source: "deal"\n      target: "order-line"\n')
 })
 
-test('the output is the same at each call, and `--check` fails if the file differs from it', async () => {
+test('the output is the same at each call, and `--check` fails if the file differs from it', {
+  tags: 'full',
+}, async () => {
   const out = join(folder, 'crm.ts')
   expect(await plinth(['gen', 'types', '--out', out], settings)).toMatchObject({ code: 0, out: '' })
   const text = await readFile(out, 'utf8')
@@ -187,7 +189,9 @@ declare function seen(...all: unknown[]): void
   expect(faultsOf(use)).toEqual([])
 })
 
-test('`gen openapi` writes the description of the base, and finds a file that is out of date', async () => {
+test('`gen openapi` writes the description of the base, and finds a file that is out of date', {
+  tags: 'full',
+}, async () => {
   const out = join(folder, 'crm.json')
   expect(await plinth(['gen', 'openapi', '--out', out], settings)).toMatchObject({ code: 0 })
   const { paths } = JSON.parse(await readFile(out, 'utf8'))

@@ -40,6 +40,7 @@ const countOf = async (type: string): Promise<number> =>
 
 test.each(['ndjson', 'csv'])(
   'texts, nulls and numbers that look alike survive an export as %s',
+  { tags: 'full' },
   async (format) => {
     const string = { type: 'string' }
     const json_schema = {
@@ -133,7 +134,9 @@ test('an interrupted import continues after what it has written', { tags: 'full'
   await expect(readFile(`${file}.import`)).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('a JSON array is imported item by item, and an interrupted one continues', async () => {
+test('a JSON array is imported item by item, and an interrupted one continues', {
+  tags: 'full',
+}, async () => {
   const type = await newType()
   const file = at('array.json')
   const items = Array.from({ length: 700 }, (_, n) => ({ title: `T${n} "],[{`, tags: ['a', '}'] }))
@@ -158,7 +161,9 @@ describe('import --create', () => {
     succeed(await world.call('GET', `/v1/crm/record-types/${type}`)).json_schema
   const existed = (type: string) => world.call('GET', `/v1/crm/record-types/${type}`)
 
-  test('makes the type with an inferred schema, which refuses no other values', async () => {
+  test('makes the type with an inferred schema, which refuses no other values', {
+    tags: 'full',
+  }, async () => {
     const records = Array.from({ length: 30 }, (_, n) => ({
       ...{ name: `N${n}`, stage: n % 2 ? 'open' : 'won', amount: n + 0.5, due: '2026-01-02' },
       address: { city: 'Bonn' },
@@ -187,7 +192,7 @@ describe('import --create', () => {
     expect((await schemaOf('made')).properties).not.toHaveProperty('other')
   })
 
-  test('finds the types of the columns of CSV by all of their cells', async () => {
+  test('finds the types of the columns of CSV by all of their cells', { tags: 'full' }, async () => {
     const file = at('made.csv')
     const rows = [
       'n,zip,ok,late,tags,external_id',
@@ -221,7 +226,7 @@ describe('import --create', () => {
   })
 })
 
-test('a line that cannot be read is named, and nothing after it is written', async () => {
+test('a line that cannot be read is named, and nothing after it is written', { tags: 'full' }, async () => {
   const type = await newType()
   const wrong = async (format: string, text: string) =>
     (await plinth(['import', type, '-', '--format', format], settings, text)).err
@@ -300,7 +305,7 @@ test('SIGINT ends an import after a batch, and --resume writes each of the other
 })
 const AMOUNTS = { aggregations: [{ fn: 'count' }, { fn: 'count_distinct', field: 'data.amount' }] }
 
-test('an import whose written lines have changed is not resumed', async () => {
+test('an import whose written lines have changed is not resumed', { tags: 'full' }, async () => {
   const type = await newType()
   const file = at('edited.ndjson')
   const lines = linesOf(600)
@@ -316,7 +321,9 @@ test('an import whose written lines have changed is not resumed', async () => {
   expect(await countOf(type)).toBe(500)
 })
 
-test('--json prints what was written, and a base that is absent is no advice to make a type', async () => {
+test('--json prints what was written, and a base that is absent is no advice to make a type', {
+  tags: 'full',
+}, async () => {
   const type = await newType()
   await writeFile(at('json.ndjson'), '{"title":"a"}\n{"title":"b"}\n')
   const done = await plinth(['import', type, at('json.ndjson'), '--json'], settings)
@@ -335,7 +342,7 @@ test('a directory is no file to import, and leaves no note of an import', async 
   await expect(readFile(`${folder}.import`)).rejects.toThrow('ENOENT')
 })
 
-test('a file that is imported again is written again', async () => {
+test('a file that is imported again is written again', { tags: 'full' }, async () => {
   const type = await newType()
   const file = at('again.ndjson')
   await writeFile(file, '{"title":"a"}\n')
@@ -345,7 +352,7 @@ test('a file that is imported again is written again', async () => {
   }
 })
 
-test('a byte order mark, CRLF, quoted line ends and empty lines are read', async () => {
+test('a byte order mark, CRLF, quoted line ends and empty lines are read', { tags: 'full' }, async () => {
   const type = await newType()
   const csv = '\ufefftitle,amount,tags\r\n"two\r\nlines, ""quoted""",1,"[""a""]"\r\n\r\n007,2,\r\n'
   await writeFile(at('odd.csv'), csv)
@@ -426,7 +433,9 @@ test('an interrupted export leaves no file, and a whole one replaces the file of
   }
 })
 
-test('an export as CSV has a column for each property, also for those that the schema does not name', async () => {
+test('an export as CSV has a column for each property, also for those that the schema does not name', {
+  tags: 'full',
+}, async () => {
   const type = await newType()
   const data = { title: '=1+1', more: 1, 'data.x': 2, status: '+49 30' }
   succeed(await world.call('PUT', `/v1/crm/records/${type}/r`, { data, external_id: '@x' }), 201)

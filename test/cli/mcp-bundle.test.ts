@@ -60,7 +60,9 @@ test('the bundle manifest is valid, has the package version and marks the token 
   })
 })
 
-test('the entry point of the bundle connects with the given token, base and read-only option', async () => {
+test('the entry point of the bundle connects with the given token, base and read-only option', {
+  tags: 'full',
+}, async () => {
   const settings = { url: `${server.url}/`, token: server.adminToken, base: 'crm', read_only: 'true' }
   const client = new Client({ name: 'test', version: '1.0.0' })
   await client.connect(new StdioClientTransport({ ...commandWith(settings), stderr: 'ignore' }) as Transport)

@@ -118,7 +118,9 @@ test('`mcp config` exits with 2 for an unknown, missing or repeated client, or a
   expect(orphan.err).toContain('--base')
 })
 
-test('`mcp config` refuses a base, endpoint or tool that does not exist, and says what to do', async () => {
+test('`mcp config` refuses a base, endpoint or tool that does not exist, and says what to do', {
+  tags: 'full',
+}, async () => {
   const own = ['--url', server.url]
   const ask = (...more: string[]) =>
     plinth(['mcp', 'config', '--client', 'cursor', ...own, ...more], { PLINTH_DATA_DIR: dataDir })
@@ -136,7 +138,7 @@ test('`mcp config` refuses a base, endpoint or tool that does not exist, and say
   expect(right.err).not.toContain('Not checked')
 })
 
-test('`mcp config` says which types do not exist, which come and go', async () => {
+test('`mcp config` says which types do not exist, which come and go', { tags: 'full' }, async () => {
   const own = ['mcp', 'config', '--client', 'cursor', '--url', server.url, '--base', 'crm']
   const { code, out, err } = await plinth([...own, '--types', 'delas'], { PLINTH_DATA_DIR: dataDir })
   expect(code).toBe(0)

@@ -93,7 +93,9 @@ test('the relay sends messages with the session id and the negotiated protocol v
   expect(seen.at(-1)).toMatchObject({ method: 'DELETE', headers: { 'mcp-session-id': 'one' } })
 })
 
-test('the relay opens a new session when the server returns 404 for the old one', async () => {
+test('the relay opens a new session when the server returns 404 for the old one', {
+  tags: 'full',
+}, async () => {
   for (const text of [line('initialize', 1), line('notifications/initialized')]) await relay.take(text)
   answer = sessionServer('two')
   await Promise.all([relay.take(line('tools/list', 2)), relay.take(line('tools/list', 3))])

@@ -214,7 +214,9 @@ test('`serve` exits with 1 and names the invalid setting', { tags: 'full' }, asy
   expect(err).toMatch(/^NOT_STARTED: .*PLINTH_PORT/)
 })
 
-test('the log has every line in order, though it is written in pieces and the process ends after a flush', async () => {
+test('the log has every line in order, though it is written in pieces and the process ends after a flush', {
+  tags: 'full',
+}, async () => {
   const main = new URL('../../src/log-pieces.ts', import.meta.url).href
   const wrote = (end: string) => {
     const script = `import { logInPieces } from '${main}'
@@ -348,7 +350,9 @@ test('the log is JSON in a pipe, and lines for people where the setting says so'
   await rm(own, { recursive: true })
 })
 
-test('a start names the setting of a misspelt variable, a taken port and an absent database', async () => {
+test('a start names the setting of a misspelt variable, a taken port and an absent database', {
+  tags: 'full',
+}, async () => {
   const own = await ownDirectory()
   const startError = (more: object) => errorOf({ ...settings, PLINTH_DATA_DIR: own, ...more })
   expect(await startError({ PLINTH_PROT: '1' })).toContain(

@@ -58,7 +58,9 @@ const replay = async (more: readonly string[]) => {
   return { ...run, body: run.out === '' ? null : JSON.parse(run.out) }
 }
 
-test('on the state that the session found, it ends as the session did, whatever came later', async () => {
+test('on the state that the session found, it ends as the session did, whatever came later', {
+  tags: 'full',
+}, async () => {
   await put('d1', { title: 'd1', stage: 'later' })
   const { code, body, err } = await replay(['--into', 'crm--then'])
   expect(body, err).toMatchObject({

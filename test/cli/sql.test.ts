@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => plinth(['sql', ...args], settings)
 
-test('`sql` prints rows as a table, or the API response with --json', async () => {
+test('`sql` prints rows as a table, or the API response with --json', { tags: 'full' }, async () => {
   const { code, out, err } = await run(`SELECT 1 AS one, 'x' AS letter UNION ALL SELECT 2, NULL ORDER BY one`)
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(out).toBe('one\tletter\n1\tx\n2\t-\n')
@@ -34,7 +34,7 @@ test('`sql` prints rows as a table, or the API response with --json', async () =
   expect(JSON.parse(json.out)).toMatchObject({ data: [{ one: 1 }], meta: { rows: 1, has_more: false } })
 })
 
-test('`sql` accepts parameters by name or as JSON, but not both', async () => {
+test('`sql` accepts parameters by name or as JSON, but not both', { tags: 'full' }, async () => {
   const named = await run(
     'SELECT :a::int + :b::int AS sum, :c AS text',
     '--param',
@@ -50,7 +50,7 @@ test('`sql` accepts parameters by name or as JSON, but not both', async () => {
   expect(both).toMatchObject({ code: 2, out: '' })
 })
 
-test('`sql --limit` cuts the rows and says that there are more', async () => {
+test('`sql --limit` cuts the rows and says that there are more', { tags: 'full' }, async () => {
   const { code, out, err } = await run('SELECT i FROM generate_series(1, 5) AS i', '--limit', '2')
   expect({ code, out }).toEqual({ code: 0, out: 'i\n1\n2\n' })
   expect(err).toContain('more')
@@ -62,7 +62,9 @@ test('a refused statement is printed with its code on standard error only', asyn
   expect(err).toContain('VALIDATION_ERROR')
 })
 
-test('`sql-write` writes in one transaction, and shows the plan of a deletion first', async () => {
+test('`sql-write` writes in one transaction, and shows the plan of a deletion first', {
+  tags: 'full',
+}, async () => {
   const write = (...args: string[]) => plinth(['sql-write', ...args], settings)
   await world.call('PUT', '/v1/crm/record-types/memo', {
     json_schema: { properties: { text: { type: 'string' } } },
@@ -85,7 +87,7 @@ test('`sql-write` writes in one transaction, and shows the plan of a deletion fi
   })
 })
 
-test('a statement is read from a file with @, and from standard input with -', async () => {
+test('a statement is read from a file with @, and from standard input with -', { tags: 'full' }, async () => {
   const file = join(folder, 'query.sql')
   await writeFile(file, '\ufeffSELECT :a::int AS one\n')
   expect(await run(`@${file}`, '--param', 'a=7')).toEqual({ code: 0, out: 'one\n7\n', err: '' })

@@ -55,7 +55,9 @@ test('the columns of records are the properties in the order of the schema', asy
   }
 })
 
-test('fields that no record has set are no columns, and a status is one where a record is not active', async () => {
+test('fields that no record has set are no columns, and a status is one where a record is not active', {
+  tags: 'full',
+}, async () => {
   const { lines } = await onTerminal(400, ['query', 'deal', '--fields', 'id,data.stage,data.title'])
   expect(head(lines)).toEqual(['id', 'title', 'stage'])
   succeed(await world.call('PUT', '/v1/crm/records/deal/gone', { data: {} }), 201)
@@ -68,7 +70,7 @@ test('fields that no record has set are no columns, and a status is one where a 
   succeed(await world.call('DELETE', '/v1/crm/records/deal/gone'))
 })
 
-test('no line is wider than the terminal, and the id is whole', async () => {
+test('no line is wider than the terminal, and the id is whole', { tags: 'full' }, async () => {
   for (const columns of [24, 40, 60, 80, 137]) {
     const { lines, err } = await onTerminal(columns, ['query', 'deal'])
     for (const line of lines) expect(widthOf(line), line).toBeLessThanOrEqual(columns)
@@ -83,7 +85,9 @@ test('records of several bases have the columns of their properties', async () =
   expect(head(lines)).toEqual(expect.arrayContaining(['base_id', 'id', 'title', 'stage']))
 })
 
-test('a terminal has colors unless NO_COLOR says otherwise, and a pipe has none', async () => {
+test('a terminal has colors unless NO_COLOR says otherwise, and a pipe has none', {
+  tags: 'full',
+}, async () => {
   const colored = await onTerminal(200, ['query', 'deal'], { NO_COLOR: undefined, TERM: 'xterm-256color' })
   const plain = await onTerminal(200, ['query', 'deal'])
   expect(colored.out).toContain('\u001b[1m')

@@ -29,7 +29,7 @@ const stored = async (name: string): Promise<string> => {
   return openStored(world, ['secret', name], row?.value ?? '')
 }
 
-test('a value is read from a file or standard input, and no command shows it', async () => {
+test('a value is read from a file or standard input, and no command shows it', { tags: 'full' }, async () => {
   await writeFile(join(folder, 'key'), 'of a file\n')
   const runs = [
     await vault([

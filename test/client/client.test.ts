@@ -54,7 +54,7 @@ test('a condition whose value is undefined is refused, and nothing is asked', ()
   )
 })
 
-test('a record is created, read, patched, cancelled, restored and deleted', async () => {
+test('a record is created, read, patched, cancelled, restored and deleted', { tags: 'full' }, async () => {
   const { deal } = plinth.records
   const made = await deal.create({ title: 'Ångström', amount: 5 }, { id: 'life' })
   expect(made).toMatchObject({ id: 'life', version: 1, operation: 'created', data: { amount: 5 } })
@@ -73,7 +73,7 @@ test('a record is created, read, patched, cancelled, restored and deleted', asyn
   await expect(deal.get('life')).rejects.toMatchObject({ code: 'NOT_FOUND', requestId: expect.any(String) })
 })
 
-test('a list goes through all its pages, with conditions on properties', async () => {
+test('a list goes through all its pages, with conditions on properties', { tags: 'full' }, async () => {
   await plinth.batch(
     Array.from({ length: 7 }, (_, n) => ({
       type: 'create_record',
@@ -117,7 +117,7 @@ test('a list goes through all its pages, with conditions on properties', async (
   expect((await plinth.sql<{ n: number }>('SELECT count(*)::int AS n FROM deal')).data).toEqual([{ n: 7 }])
 })
 
-test('links are put, expanded, listed and deleted', async () => {
+test('links are put, expanded, listed and deleted', { tags: 'full' }, async () => {
   await plinth.records.deal.put('d', { title: 'x' })
   await plinth.records.company.put('c', { name: 'Acme' })
   const link = await plinth.relationships.put({
@@ -138,7 +138,7 @@ test('links are put, expanded, listed and deleted', async () => {
   expect(await plinth.relationships.list().all()).toEqual([])
 })
 
-test('a write whose answer is lost is sent again, and takes effect once', async () => {
+test('a write whose answer is lost is sent again, and takes effect once', { tags: 'full' }, async () => {
   const sent: (string | null)[] = []
   const losing: Fetch = async (input, init) => {
     const response = await fetch(input, init)
@@ -155,7 +155,9 @@ test('a write whose answer is lost is sent again, and takes effect once', async 
   expect(found.map(({ id }) => id)).toEqual([made.id])
 })
 
-test('a rate limit is waited for, a refusal is not sent again, and a dead server is an error', async () => {
+test('a rate limit is waited for, a refusal is not sent again, and a dead server is an error', {
+  tags: 'full',
+}, async () => {
   let tries = 0
   const limited: Fetch = async (input, init) => {
     tries++

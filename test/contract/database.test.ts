@@ -39,7 +39,7 @@ function columnType(type: string, line: string): string | undefined {
   return types[type]
 }
 
-test('the Prisma models and the migrations define the same columns', async () => {
+test('the Prisma models and the migrations define the same columns', { tags: 'full' }, async () => {
   const database = await cloneDatabase()
   const rows = await database.query<{
     table_name: string

@@ -45,7 +45,7 @@ async function profiles(): Promise<(string | number)[][]> {
   return rows
 }
 
-test('schema/tool-tokens.md equals the tokens of the lists of tools', async () => {
+test('schema/tool-tokens.md equals the tokens of the lists of tools', { tags: 'full' }, async () => {
   const tools = await listed('/mcp/types-300')
   const all = await listed('/mcp')
   const inBase = new Map(tools.map((tool) => [tool.name, tokensOfTools([tool])]))

@@ -267,7 +267,7 @@ describe('the index advice for a slow list', () => {
     })
   })
 
-  test('is in the response of a list that took more than 250 ms', async () => {
+  test('is in the response of a list that took more than 250 ms', { tags: 'full' }, async () => {
     const path = `/v1/crm/records/${TYPE}?sort=data.title&limit=1`
     const quick = succeed(await world.call('GET', path))
     expect(quick.meta).not.toHaveProperty('hint')
@@ -280,7 +280,7 @@ describe('the index advice for a slow list', () => {
     expect(slow.data).toEqual(quick.data)
   })
 
-  test('is not in the response when a declared index serves the list', async () => {
+  test('is not in the response when a declared index serves the list', { tags: 'full' }, async () => {
     const held = world.database.query(`DO $$ BEGIN LOCK TABLE plinth.record; PERFORM pg_sleep(0.6); END $$`)
     await sleep(100)
     const slow = succeed(await world.call('GET', `/v1/crm/records/${TYPE}?sort=-data.due&limit=1`))

@@ -39,7 +39,9 @@ async function statementsOf(work: () => Promise<void>): Promise<string[]> {
   )
 }
 
-test('production runs the statements that it runs without change-sets, and none names a draft', async () => {
+test('production runs the statements that it runs without change-sets, and none names a draft', {
+  tags: 'full',
+}, async () => {
   let n = 0
   const work = async () => {
     const record = '/v1/crm/records/deal/a'

@@ -35,7 +35,7 @@ async function exported(): Promise<Map<string, Statement>> {
 const parametersOf = ({ text }: Statement) =>
   Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)))
 
-test('PostgreSQL takes every statement on records and links in a change-set', async () => {
+test('PostgreSQL takes every statement on records and links in a change-set', { tags: 'full' }, async () => {
   const database = await cloneDatabase()
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()

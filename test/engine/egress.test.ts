@@ -465,7 +465,7 @@ test.each<[string, (type: number, n: number) => Said, string]>([
   expect([paths, connections]).toEqual([[], before])
 })
 
-test('of a thousand addresses a few are tried', async () => {
+test('of a thousand addresses a few are tried', { tags: 'full' }, async () => {
   const { resolve } = await openDns((type) =>
     type === A ? ofAddresses(Array.from({ length: 1000 }, (_, n) => `127.9.${n >> 8}.${n & 255}`)) : [],
   )
@@ -477,7 +477,7 @@ test('of a thousand addresses a few are tried', async () => {
   expect(tried.map(({ address }) => address)).toEqual(['127.9.0.0', '127.9.0.1', '127.9.0.2', '127.9.0.3'])
 })
 
-test('a request ends at its deadline, also while its name is looked up', async () => {
+test('a request ends at its deadline, also while its name is looked up', { tags: 'full' }, async () => {
   const { resolve } = await openDns(() => 'nothing')
   const before = performance.now()
   const stopped = new AbortController()

@@ -65,7 +65,9 @@ test('each has as many rows as it has room for', async () => {
   await held
 })
 
-test('when the client of the first disconnects while it waits, the others read by themselves', async () => {
+test('when the client of the first disconnects while it waits, the others read by themselves', {
+  tags: 'full',
+}, async () => {
   const held = hold(token, 0.5)
   const client = new AbortController()
   const first = ask(token, 'gone', anyRows, client)

@@ -97,7 +97,7 @@ test('a failing migration is rolled back and named in the error', async () => {
   await client.end()
 })
 
-test('a database with a changed or unknown migration is refused', async () => {
+test('a database with a changed or unknown migration is refused', { tags: 'full' }, async () => {
   const { url, client } = await emptyDatabase('newer')
   const files = await migrations('newer', { '0001_a': 'CREATE TABLE plinth.a (id int)' })
   await migrate(url, files)

@@ -50,7 +50,7 @@ describe('for any generated schema', () => {
   const id = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
   const shape = fc.constantFrom<Shape>('chat', 'responses')
 
-  test('an exported definition is unchanged after import and export', async () => {
+  test('an exported definition is unchanged after import and export', { tags: 'full' }, async () => {
     await fc.assert(
       fc.asyncProperty(root, id, codecs, codecs, shape, async (jsonSchema, name, from, to, form) => {
         const made = (await exportFrom(from, [handMade(jsonSchema, name)], form)).tools
@@ -77,7 +77,9 @@ describe('for any generated schema', () => {
     )
   })
 
-  test('an imported schema is unchanged after export and import with JSON Schema dialects', async () => {
+  test('an imported schema is unchanged after export and import with JSON Schema dialects', {
+    tags: 'full',
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         root,

@@ -339,7 +339,7 @@ describe('an export', () => {
     )
   })
 
-  test('limits the expansion of references that multiply', async () => {
+  test('limits the expansion of references that multiply', { tags: 'full' }, async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => {
         const next = { $ref: `#/$defs/d${i + 1}` }

@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest'
 import { DisconnectWatch } from '../../src/engine/storage/database/query-cancellation.ts'
 
-test('a cancel request without effect is sent again, and none after the read ends', async () => {
+test('a cancel request without effect is sent again, and none after the read ends', {
+  tags: 'full',
+}, async () => {
   const client = new AbortController()
   client.abort()
   const second = Promise.withResolvers<void>()

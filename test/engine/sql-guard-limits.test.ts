@@ -42,7 +42,9 @@ async function countPasses<T>(work: () => Promise<T>): Promise<{ result: T; pass
   return { result, passes }
 }
 
-test('a statement that reads more than 5,000 columns in all its relations is refused', async () => {
+test('a statement that reads more than 5,000 columns in all its relations is refused', {
+  tags: 'full',
+}, async () => {
   const wide = loadCatalog(typeOf('w', 300), ...Array.from({ length: 49 }, (_, i) => typeOf(`t${i}`, 300)))
   const statements = [
     `SELECT ${listed(49, (i) => `row_to_json(w${i}) c${i}`)} FROM ${listed(49, (i) => `w w${i}`)}`,
@@ -89,7 +91,9 @@ test('preparing a statement on wide types yields to the event loop', { tags: 'fu
   expect(many.passes).toBeGreaterThan(1)
 })
 
-test('a parameter that is too long is refused, and is not parsed as a time or number', async () => {
+test('a parameter that is too long is refused, and is not parsed as a time or number', {
+  tags: 'full',
+}, async () => {
   const catalog = loadCatalog(typeOf('t', 1))
   expect(await refusal('SELECT 1 WHERE 1 = ANY($1)', catalog, [Array(1_000_000).fill(1)])).toMatchObject({
     path: '/params',

@@ -116,7 +116,7 @@ describe('the SQL guard with a generated text', () => {
   const text = fc.array(fc.constantFrom(...words), { maxLength: 25 }).map((list) => list.join(' '))
   const params = fc.constantFrom(undefined, [], [1], ['x', null], { a: 1 }, 'x', 7)
 
-  test('accepts it or refuses it with a VALIDATION_ERROR', async () => {
+  test('accepts it or refuses it with a VALIDATION_ERROR', { tags: 'full' }, async () => {
     await fc.assert(
       fc.asyncProperty(text, params, async (sql, given) => {
         const outcome = await prepareSql(sql, given, CATALOG).catch((error: unknown) => error)

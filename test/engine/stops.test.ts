@@ -65,7 +65,7 @@ test('a read cancelled near its end affects no other read and closes no connecti
   expect(await backends(), 'no connection was opened again').toEqual(before)
 })
 
-test('a read in a transaction is not cancelled', async () => {
+test('a read in a transaction is not cancelled', { tags: 'full' }, async () => {
   const gone = AbortSignal.abort()
   const work = db.statements(async (tx) => {
     await tx.query(LAST, [LIMITS.watchAfterMs * 2], () => gone)

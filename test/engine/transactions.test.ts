@@ -37,7 +37,7 @@ test('statements and the ORM see the same transaction, and are rolled back toget
   expect(await count('one')).toBe(1)
 })
 
-test('transactions at once have a connection each', async () => {
+test('transactions at once have a connection each', { tags: 'full' }, async () => {
   const ids = times(20, (n) => `many${n}`)
   const work = ids.map((id, n) =>
     database.transaction(async (tx) => {

@@ -104,7 +104,7 @@ test('a read of the past counts what was there', async () => {
   await world.call('DELETE', '/v1/crm/records/ticket/late')
 })
 
-test('over time, each row has its moment, and equals a read of the past', async () => {
+test('over time, each row has its moment, and equals a read of the past', { tags: 'full' }, async () => {
   const id = 'late'
   const query = `query ($over: _Over) { ticketAggregate(over: $over, groupBy: [{ stage: true }], where: { amount: { gt: 1 } }) {
     at group { stage } count sum { amount }
@@ -131,7 +131,7 @@ test('over time, each row has its moment, and equals a read of the past', async 
   await world.call('DELETE', `/v1/crm/records/ticket/${id}`)
 })
 
-test('errors name the arguments; lists and hidden types have no aggregate', async () => {
+test('errors name the arguments; lists and hidden types have no aggregate', { tags: 'full' }, async () => {
   const path = async (args: string) =>
     (await fail(`{ ticketAggregate(${args}) { count } }`)).extensions.details?.[0]?.path
   expect(await path('groupBy: [{ stage: false }]')).toBe('/groupBy/0/stage')

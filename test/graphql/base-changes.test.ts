@@ -34,7 +34,9 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('a subscription has the changes of its type, with the record as it is now', async () => {
+test('a subscription has the changes of its type, with the record as it is now', {
+  tags: 'full',
+}, async () => {
   await put('customer', 'c1', { name: 'Ada' })
   const stream = await follow()
   await put('ticket', 'a', { title: 'One' })
@@ -64,7 +66,7 @@ test('a subscription has the changes of its type, with the record as it is now',
   stream.cut()
 })
 
-test('a subscription resumes after an entry, and skips none', async () => {
+test('a subscription resumes after an entry, and skips none', { tags: 'full' }, async () => {
   const first = await follow()
   for (const n of [1, 2, 3]) await put('ticket', `r${n}`, { title: `R${n}` })
   await first.until(3)
@@ -76,7 +78,9 @@ test('a subscription resumes after an entry, and skips none', async () => {
   resumed.cut()
 })
 
-test('where keeps the changes of records that match before or after, id and operation those of one kind', async () => {
+test('where keeps the changes of records that match before or after, id and operation those of one kind', {
+  tags: 'full',
+}, async () => {
   const open = await follow('where: { stage: { eq: "open" } }')
   const one = await follow('id: "w2", operation: update')
   await put('ticket', 'w1', { stage: 'open' })
@@ -105,7 +109,9 @@ test('a filter at fault is refused before the first change, at its argument', as
   })
 })
 
-test('a token has no subscription to types that it may not read, and loses its stream when it is revoked', async () => {
+test('a token has no subscription to types that it may not read, and loses its stream when it is revoked', {
+  tags: 'full',
+}, async () => {
   const { id, token } = await world.newToken([{ record_type: ['customer'], permission: 'read' }])
   const refused = await follow('', token)
   await refused.ended

@@ -155,7 +155,9 @@ test('lists are Relay connections: filtered, sorted, counted, and paged by curso
   expect(middle.nodes).toEqual([{ id: 't3' }, { id: 't1' }])
 })
 
-test('a value that is not of its type is null without an error, and _data shows it', async () => {
+test('a value that is not of its type is null without an error, and _data shows it', {
+  tags: 'full',
+}, async () => {
   await put('ticket', 'odd', {
     title: 'odd',
     big: 2 ** 40,
@@ -248,7 +250,7 @@ test('related records are objects or connections, typed, with their own filter, 
   })
 })
 
-test('a list of related records is paged by its cursors, sorted or not', async () => {
+test('a list of related records is paged by its cursors, sorted or not', { tags: 'full' }, async () => {
   for (const sort of ['', 'sort: [{ amount: DESC }],', 'sort: [{ _createdAt: ASC }],']) {
     const query = `query ($after: String) { customer(id: "c1") {
       customer_of(${sort} first: 3, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } } }`
@@ -297,7 +299,9 @@ test('a read of the past has no relationships', async () => {
   expect(extensions.details[0]).toMatchObject({ path: '/asOf', code: 'exclusive' })
 })
 
-test('a token sees no type, field, count, error or suggestion of what it may not read', async () => {
+test('a token sees no type, field, count, error or suggestion of what it may not read', {
+  tags: 'full',
+}, async () => {
   for (const query of [
     '{ secret(id: "s1") { id } }',
     '{ secretRecords { totalCount } }',
@@ -376,7 +380,9 @@ test('the text and the introspection of a schema are those of the same valid sch
   expect(twice.extensions.details[0]).toMatchObject({ path: '/query', code: 'too_many' })
 })
 
-test('names are kept: a type that is deleted and restored has its own, and another in between gets another', async () => {
+test('names are kept: a type that is deleted and restored has its own, and another in between gets another', {
+  tags: 'full',
+}, async () => {
   const schemaOf = async () => (await world.call('GET', '/graphql/crm/schema.graphql')).text
   await world.call('PUT', '/v1/crm/record-types/deal', {})
   await world.call('PUT', '/v1/crm/record-types/DEAL', {})
@@ -398,7 +404,7 @@ test('names are kept: a type that is deleted and restored has its own, and anoth
   )
 })
 
-test('a change of a type shows in the next request', async () => {
+test('a change of a type shows in the next request', { tags: 'full' }, async () => {
   await world.call('PUT', '/v1/crm/record-types/fresh', {
     json_schema: { properties: { one: { type: 'string' } } },
   })
@@ -410,7 +416,9 @@ test('a change of a type shows in the next request', async () => {
   expect((await fail('{ freshRecords { nodes { one } } }')).message).toContain('Cannot query field')
 })
 
-test('limits of a query hold before it runs: depth, aliases, cost by first at every level', async () => {
+test('limits of a query hold before it runs: depth, aliases, cost by first at every level', {
+  tags: 'full',
+}, async () => {
   const refused = async (query: string, variables?: object) => {
     const answer = await send(world.call, query, variables)
     expect(answer.status, answer.text).toBe(400)
@@ -454,7 +462,7 @@ test('a large introspection is ended, and the server goes on', { tags: 'full' },
   expect(await ask('{ _base }')).toEqual({ _base: 'crm' })
 })
 
-test('an introspection without a value for its variable says so', async () => {
+test('an introspection without a value for its variable says so', { tags: 'full' }, async () => {
   const { message, extensions } = await fail('query ($name: String!) { __type(name: $name) { name } }')
   expect(message).toContain('$name')
   expect(extensions.details[0]).toMatchObject({ path: '/query', code: 'graphql' })
@@ -481,7 +489,9 @@ test('errors name the argument, and fragments and directives are followed', asyn
   ])
 })
 
-test('where filters by the kind of each property, as the filter language does', async () => {
+test('where filters by the kind of each property, as the filter language does', {
+  tags: 'full',
+}, async () => {
   const idsOf = async (where: string, more = '') =>
     (
       await ask(`{ ticketRecords(where: ${where}${more}, sort: [{ id: ASC }]) { nodes { id } } }`)
@@ -536,7 +546,9 @@ test('where filters by the kind of each property, as the filter language does', 
   await world.call('DELETE', '/v1/crm/records/ticket/w1')
 })
 
-test('an empty or null condition is refused, and errors of where name the condition', async () => {
+test('an empty or null condition is refused, and errors of where name the condition', {
+  tags: 'full',
+}, async () => {
   const pathOf = async (args: string) => {
     const { extensions } = await fail(`{ ticketRecords(${args}) { nodes { id } } }`)
     return [extensions.code, extensions.details[0].path]

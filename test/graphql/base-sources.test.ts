@@ -98,7 +98,9 @@ test('a type with sources has fields for them, and other types have none', async
   expect([hasSource('updateTicket'), hasSource('updateNote')]).toEqual([true, false])
 })
 
-test('a page and a record of a source are typed, and a value of another kind is null', async () => {
+test('a page and a record of a source are typed, and a value of another kind is null', {
+  tags: 'full',
+}, async () => {
   const found = await ask(`{
     ticketRecords_fromSource(externalSource: "hub", first: 2, offset: 2) {
       hasMore totalCount nodes { _type _externalId _externalSource title state author { name } _data }
@@ -126,7 +128,7 @@ test('a page and a record of a source are typed, and a value of another kind is 
   })
 })
 
-test('faults name the source or the argument', async () => {
+test('faults name the source or the argument', { tags: 'full' }, async () => {
   const page = (args: string) => fail(`{ ticketRecords_fromSource(${args}) { totalCount } }`)
   const down = await page('externalSource: "down"')
   expect(down).toMatchObject({ code: 'INTERNAL_ERROR', message: 'The source "down" answered 503 (list).' })
@@ -198,7 +200,9 @@ test('many reads of sources in a document are over the limit of its cost', async
   expect(upstream.asked).toHaveLength(before)
 })
 
-test('an endpoint has the sources of types without a policy, a token those of types that it may read', async () => {
+test('an endpoint has the sources of types without a policy, a token those of types that it may read', {
+  tags: 'full',
+}, async () => {
   const tools = (more: object) => ({ tools: [{ record_type: 'ticket', operations: ['get'], ...more }] })
   const textOf = async () => (await world.call('GET', '/graphql/crm/e/desk/schema.graphql')).text
   succeed(await world.call('PUT', '/v1/crm/endpoints/desk', tools({})), 201)

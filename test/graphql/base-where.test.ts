@@ -67,7 +67,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('conditions reach the one linked record, some and none of several', async () => {
+test('conditions reach the one linked record, some and none of several', { tags: 'full' }, async () => {
   expect(await tickets('{ customer: { tier: { eq: "pro" } } }')).toBe('t1 t2')
   expect(await tickets('{ customer: { tier: { neq: "pro" } } }')).toBe('t3')
   expect(await tickets('{ stage: { eq: open }, customer: { tier: { eq: "pro" } } }')).toBe('t1')
@@ -110,7 +110,9 @@ test('an empty condition is refused, and an error names its place', async () => 
   expect(past.extensions.details[0]).toMatchObject({ path: '/where/customer', code: 'not_available' })
 })
 
-test('a filter with more conditions than fit is refused at one of them, however many there are', async () => {
+test('a filter with more conditions than fit is refused at one of them, however many there are', {
+  tags: 'full',
+}, async () => {
   const many = (each: object, length: number) => ({ w: { _or: Array.from({ length }, () => each) } })
   const query = 'query ($w: Ticket_Where) { ticketRecords(where: $w) { totalCount } }'
   for (const length of [101, 5000]) {
@@ -122,7 +124,9 @@ test('a filter with more conditions than fit is refused at one of them, however 
   expect(linked.extensions.details[0].path).toMatch(/^\/where\/_or\/\d+\/customer/)
 })
 
-test('a token has no conditions on types that it may not read, and none on several types at once', async () => {
+test('a token has no conditions on types that it may not read, and none on several types at once', {
+  tags: 'full',
+}, async () => {
   const { call } = await world.newToken([{ record_type: ['ticket', 'customer'], permission: 'read' }])
   const { text } = await call('GET', '/graphql/crm/schema.graphql')
   const schema = buildSchema(text)

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
+import { sampleOf } from '../support/cases.ts'
 import { fillGraph, MUTATIONS, QUERIES } from '../support/graph-samples.ts'
 import type { Body } from '../support/server.ts'
 import { openUpstream, type Upstream } from '../support/upstream.ts'
@@ -60,8 +61,9 @@ describe('the GraphQL query', () => {
     },
   )
 
-  test.each(Object.entries(QUERIES))(
+  test.each(sampleOf(Object.entries(QUERIES)))(
     '%s returns no data of the base to a token without a grant on it',
+    { tags: 'sampled' },
     async (name, sample) => {
       const { data, errors } = await send(`{ ${filled(sample, '')} }`, stranger)
       if (errors) expect([name, errors[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
@@ -86,14 +88,19 @@ const AT_DESK: Record<string, unknown> = {
 const OF_ANY_TOKEN = ['createSignInCode']
 
 describe('with a grant on one endpoint', () => {
-  test.each(Object.entries(QUERIES))('the query %s shows nothing else of the base', async (name, sample) => {
-    const { data, errors } = await send(`{ ${filled(sample, '')} }`, atDesk)
-    if (name in AT_DESK) expect(data[name]).toEqual(AT_DESK[name])
-    else expect([name, errors?.[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
-  })
+  test.each(sampleOf(Object.entries(QUERIES)))(
+    'the query %s shows nothing else of the base',
+    { tags: 'sampled' },
+    async (name, sample) => {
+      const { data, errors } = await send(`{ ${filled(sample, '')} }`, atDesk)
+      if (name in AT_DESK) expect(data[name]).toEqual(AT_DESK[name])
+      else expect([name, errors?.[0].extensions.code]).toEqual([name, 'FORBIDDEN'])
+    },
+  )
 
-  test.each(Object.entries(MUTATIONS).filter(([name]) => !OF_ANY_TOKEN.includes(name)))(
+  test.each(sampleOf(Object.entries(MUTATIONS).filter(([name]) => !OF_ANY_TOKEN.includes(name))))(
     'the mutation %s is refused and writes nothing',
+    { tags: 'sampled' },
     async (name, sample) => {
       const before = await logLength()
       const { errors } = await send(`mutation { ${filled(sample, '')} }`, atDesk)
@@ -114,8 +121,9 @@ describe('the GraphQL mutation', () => {
     expect(await logLength()).toBe(before)
   })
 
-  test.each(Object.entries(MUTATIONS).filter(([name]) => !OF_ANY_TOKEN.includes(name)))(
+  test.each(sampleOf(Object.entries(MUTATIONS).filter(([name]) => !OF_ANY_TOKEN.includes(name))))(
     '%s is refused without a grant on the base, and writes nothing to the log',
+    { tags: 'sampled' },
     async (name, sample) => {
       const before = await logLength()
       const { errors } = await send(`mutation { ${filled(sample, '')} }`, stranger)

@@ -53,7 +53,7 @@ async function tokenWith(grant: object): Promise<string> {
   return made.body.token
 }
 
-test('GraphQL queries return the values that REST returns', async () => {
+test('GraphQL queries return the values that REST returns', { tags: 'full' }, async () => {
   await server.call('PUT', '/v1/crm/records/task/t1', { data: { title: 'a', qty: 1 }, external_id: 'x1' })
   const data = await ask(`{
     bases(includeTotal: true) { data { id name environment counts } hasMore total }
@@ -103,7 +103,7 @@ test('a filter and a sort apply to a GraphQL list', async () => {
   expect(records.data).toEqual([{ data: { title: 's1' } }, { data: { title: 's1' } }])
 })
 
-test('GraphQL mutations of bases, types and records do what REST does', async () => {
+test('GraphQL mutations of bases, types and records do what REST does', { tags: 'full' }, async () => {
   const data = await ask(`mutation {
     base: putBase(id: "made", input: { name: "Made", settings: { trash_days: 7 } }) { id name settings operation }
     type: putRecordType(base: "made", id: "thing", input: { jsonSchema: { type: "object", required: ["n"] } }) { version operation }
@@ -140,7 +140,9 @@ test('GraphQL mutations of bases, types and records do what REST does', async ()
   expect((await server.call('GET', '/v1/bases/made')).status).toBe(404)
 })
 
-test('GraphQL creates tokens, imports tool definitions and records tool calls', async () => {
+test('GraphQL creates tokens, imports tool definitions and records tool calls', {
+  tags: 'full',
+}, async () => {
   const grants = [{ base: 'crm', record_type: 'note', environment: 'production', permission: 'read' }]
   const { createToken } = await ask(
     'mutation M($grants: JSON!) { createToken(name: "made", grants: $grants) { id token masked createdBy expiresAt } }',
@@ -183,7 +185,7 @@ test('GraphQL creates tokens, imports tool definitions and records tool calls', 
   expect(exportTools).toEqual({ provider: 'anthropic', tools: [definition], warnings: [] })
 })
 
-test('GraphQL errors have the codes and details of the API', async () => {
+test('GraphQL errors have the codes and details of the API', { tags: 'full' }, async () => {
   const missing = await fail('{ record(base: "crm", recordType: "task", id: "nobody") { id } }')
   expect(missing).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/id', code: 'record_not_found' }] })
   expect(missing.request_id).toMatch(/./)
@@ -222,7 +224,9 @@ test('mutations of one GraphQL request run in order', async () => {
   expect(body.data).toEqual({ one: { version: 1 }, two: { version: 2 } })
 })
 
-test('a repeated idempotencyKey returns the first result, and dryRun writes nothing', async () => {
+test('a repeated idempotencyKey returns the first result, and dryRun writes nothing', {
+  tags: 'full',
+}, async () => {
   const write = (key: string, n: number, dry = false) =>
     send(
       `mutation { createRecord(base: "crm", recordType: "note", data: { n: ${n} }, idempotencyKey: "${key}", dryRun: ${dry}) { id dryRun } }`,
@@ -267,7 +271,9 @@ test.each([
   expect(body).not.toHaveProperty('data')
 })
 
-test('GraphQL numbers that a double cannot represent are refused, as literals and as variables', async () => {
+test('GraphQL numbers that a double cannot represent are refused, as literals and as variables', {
+  tags: 'full',
+}, async () => {
   const literal = (n: string) =>
     `mutation { createRecord(base: "crm", recordType: "note", data: { n: ${n} }) { data } }`
   for (const n of ['9007199254740993', '1e400', '-0.12345678901234567890']) {
@@ -327,7 +333,7 @@ test('a GraphQL request without a body or a document is 400 and says what to sen
   }
 })
 
-test('a GraphQL request above a limit is 400 before execution', async () => {
+test('a GraphQL request above a limit is 400 before execution', { tags: 'full' }, async () => {
   const deep = `{ bases { data { ${'... on Base { '.repeat(3)} id ${'} '.repeat(3)} } } }`
   expect((await send(deep)).status).toBe(200)
   const tooDeep = `{ __schema { types ${'{ fields { type '.repeat(7)} { name } ${'} } '.repeat(7)} } }`
@@ -424,7 +430,9 @@ test('each root field of a GraphQL request counts towards the rate limit', { tag
   }
 })
 
-test('the cost of fragments that double each other is computed without expanding them', async () => {
+test('the cost of fragments that double each other is computed without expanding them', {
+  tags: 'full',
+}, async () => {
   const doubling = Array.from(
     { length: 60 },
     (_, i) => `fragment F${i} on Query { ...F${i + 1} ...F${i + 1} }`,
@@ -434,7 +442,7 @@ test('the cost of fragments that double each other is computed without expanding
   expect((await refused(query)).message).toMatch(/cost/)
 })
 
-test('the cost of a list uses the value of a limit variable', async () => {
+test('the cost of a list uses the value of a limit variable', { tags: 'full' }, async () => {
   const query = `query Q($n: Int) { ${Array.from({ length: 6 }, (_, i) => `b${i}: bases(limit: $n) { data { id } }`).join(' ')} }`
   expect((await send(query, { n: 1000 })).status).toBe(400)
   expect((await send(query, { n: 10 })).status).toBe(200)
@@ -477,7 +485,7 @@ test('a GraphQL request without a valid token is 401 without data', async () => 
   expect((await server.as(null)('POST', '/graphql', '{ nonsense')).status).toBe(401)
 })
 
-test('grants apply to GraphQL as to REST', async () => {
+test('grants apply to GraphQL as to REST', { tags: 'full' }, async () => {
   const token = await tokenWith({ record_type: 'note', permission: 'read' })
   const may = (query: string) => fail(query, {}, { token })
   for (const query of [
@@ -569,7 +577,9 @@ test('a query by GET answers as by POST, on both addresses, and no cache keeps i
   expect(anyone.status).toBe(401)
 })
 
-test('a GET runs no mutation and no subscription, and takes no other parameters', async () => {
+test('a GET runs no mutation and no subscription, and takes no other parameters', {
+  tags: 'full',
+}, async () => {
   const mutation = 'mutation { putBase(id: "forged", input: {}) { id } }'
   for (const path of ['/graphql', '/graphql/crm'])
     for (const query of [mutation, 'subscription { changes(base: "crm") { seq } }'])
@@ -695,7 +705,7 @@ test('a GraphQL batch or an invalid body is 400', async () => {
   })
 })
 
-test('the GraphQL schema supports introspection', async () => {
+test('the GraphQL schema supports introspection', { tags: 'full' }, async () => {
   const { __schema } = await ask(getIntrospectionQuery())
   expect(__schema.mutationType.name).toBe('Mutation')
   const names = __schema.types.map((type: Body) => type.name)
@@ -733,7 +743,9 @@ test('the type and the status of an answer follow the Accept header', { tags: 'f
     }
 })
 
-test('a query over a limit is 400, whatever type of answer the client asks for', async () => {
+test('a query over a limit is 400, whatever type of answer the client asks for', {
+  tags: 'full',
+}, async () => {
   const aliases = `{ ${Array.from({ length: 60 }, (_, n) => `a${n}: bases { hasMore }`).join(' ')} }`
   const tokens = `{ bases { ${'hasMore '.repeat(5000)} } }`
   for (const query of [aliases, tokens])

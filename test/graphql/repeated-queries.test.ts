@@ -92,7 +92,7 @@ test('a mutation that comes again writes again', async () => {
   expect(new Set(ids).size).toBe(3)
 })
 
-test('a repeated query costs what its variables ask for', async () => {
+test('a repeated query costs what its variables ask for', { tags: 'full' }, async () => {
   for (const [path, query] of [
     [
       '/graphql',

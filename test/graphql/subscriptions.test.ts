@@ -20,7 +20,9 @@ const ask = async (query: string, headers: Record<string, string> = {}): Promise
 const put = async (type: string, id: string, data: object) =>
   expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data })).status).toBeLessThan(300)
 
-test('the changes query returns a page, and the subscription the entries after it', async () => {
+test('the changes query returns a page, and the subscription the entries after it', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   await put(type, 'a', { n: 1 })
   const list = `{ changes(base: "crm", recordType: "${type}", limit: 1) {
@@ -50,7 +52,7 @@ test('the changes query returns a page, and the subscription the entries after i
   stream.cut()
 })
 
-test('the changes query takes its order as an enum, in both cases', async () => {
+test('the changes query takes its order as an enum, in both cases', { tags: 'full' }, async () => {
   const type = await world.newType()
   await put(type, 'a', { n: 1 })
   await put(type, 'b', { n: 1 })
@@ -60,7 +62,7 @@ test('the changes query takes its order as an enum, in both cases', async () => 
   }
 })
 
-test('a changes subscription returns only entries that the token may read', async () => {
+test('a changes subscription returns only entries that the token may read', { tags: 'full' }, async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const { token } = await world.newToken([{ record_type: open, permission: 'read' }])
   const stream = await follow({}, token)
@@ -75,7 +77,7 @@ test('a changes subscription returns only entries that the token may read', asyn
   stream.cut()
 })
 
-test('a subscription requires a stream, a valid token and the GraphQL limits', async () => {
+test('a subscription requires a stream, a valid token and the GraphQL limits', { tags: 'full' }, async () => {
   const { errors } = await ask('subscription { changes(base: "crm") { seq } }')
   expect(errors[0].extensions.code).toBe('VALIDATION_ERROR')
   expect(errors[0].message).toContain('text/event-stream')
@@ -90,7 +92,9 @@ test('a subscription requires a stream, a valid token and the GraphQL limits', a
   await unknown.ended
 })
 
-test('recordTypeChanges returns readable types, and endpoint changes only with read permission or its id', async () => {
+test('recordTypeChanges returns readable types, and endpoint changes only with read permission or its id', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const { token } = await world.newToken([{ record_type: type, permission: 'read' }])
   const endpoint = (id: string, description: string) =>
@@ -123,7 +127,7 @@ test('recordTypeChanges returns readable types, and endpoint changes only with r
   for (const stream of [limited, there, admin]) stream.cut()
 })
 
-test('a subscription ends when its token is revoked', async () => {
+test('a subscription ends when its token is revoked', { tags: 'full' }, async () => {
   const { id, token } = await world.newToken([{ permission: 'read' }])
   const stream = await follow({}, token)
   succeed(await world.call('DELETE', `/v1/tokens/${id}`))
@@ -131,7 +135,7 @@ test('a subscription ends when its token is revoked', async () => {
   expect(stream.events).toEqual([])
 })
 
-test('subscriptions end on graceful shutdown, and the server closes', async () => {
+test('subscriptions end on graceful shutdown, and the server closes', { tags: 'full' }, async () => {
   const other = await openWorld()
   const stream = await openStream(other, '/graphql', { body: { query: FOLLOW } })
   await other.close()

@@ -63,7 +63,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
   })
 })
 
-test('the runs of each action are listed', async () => {
+test('the runs of each action are listed', { tags: 'full' }, async () => {
   const client = await at()
   const { resources } = await client.listResources()
   expect(resources.map(({ uri, title }: Body) => [uri, title])).toContainEqual([LIST, 'Runs of Find deals'])

@@ -39,7 +39,9 @@ const EVERY = () => [
   '/mcp/crm/e/desk',
 ]
 
-test('every tool of every address has a title and each hint that its kind needs', async () => {
+test('every tool of every address has a title and each hint that its kind needs', {
+  tags: 'full',
+}, async () => {
   for (const path of EVERY()) {
     const tools = await list(path)
     expect(tools.length).toBeGreaterThan(1)

@@ -52,7 +52,9 @@ const batch = async (args: Body = {}): Promise<Body> =>
   client.callTool({ name: 'batch', arguments: { operations, ...args } })
 const errorOf = ({ isError, content }: Body) => (isError ? JSON.parse(content[0].text).error : undefined)
 
-test('a batch that deletes 2 records asks the user for confirmation and deletes them after a yes', async () => {
+test('a batch that deletes 2 records asks the user for confirmation and deletes them after a yes', {
+  tags: 'full',
+}, async () => {
   await open(({ requestedSchema }) => ({
     action: 'accept',
     content: { choice: requestedSchema.properties.choice.enum[1] },
@@ -69,7 +71,9 @@ test('a batch that deletes 2 records asks the user for confirmation and deletes 
   })
 })
 
-test('an undo asks in its own words, and undoes nothing unless the user agrees', async () => {
+test('an undo asks in its own words, and undoes nothing unless the user agrees', {
+  tags: 'full',
+}, async () => {
   const { data } = (await server.call('GET', `/v1/${base}/changes?order=desc&limit=1`)).body
   const undo = async (): Promise<Body> =>
     client.callTool({ name: 'undo', arguments: { request_id: data[0].request_id } })
@@ -97,7 +101,9 @@ test.each([
   expect(await held()).toBe(3)
 })
 
-test('a confirmed deletion is refused as plan_stale when a record changed before the answer', async () => {
+test('a confirmed deletion is refused as plan_stale when a record changed before the answer', {
+  tags: 'full',
+}, async () => {
   await open(async () => {
     succeed(await server.call('PUT', `/v1/${base}/records/deal/d2`, { data: { a: 1 } }))
     return { action: 'accept', content: { choice: WHAT } }
@@ -106,7 +112,9 @@ test('a confirmed deletion is refused as plan_stale when a record changed before
   expect(await held()).toBe(3)
 })
 
-test('a dry run and the deletion of one record do not ask the user for confirmation', async () => {
+test('a dry run and the deletion of one record do not ask the user for confirmation', {
+  tags: 'full',
+}, async () => {
   await open(() => ({ action: 'decline' }))
   expect((await batch({ dry_run: true })).structuredContent).toMatchObject({ dry_run: true })
   expect(errorOf(await batch({ operations: operations.slice(1) }))).toBeUndefined()
@@ -114,7 +122,9 @@ test('a dry run and the deletion of one record do not ask the user for confirmat
   expect(await held()).toBe(2)
 })
 
-test('a client without elicitation gets a plan and a plan_token, and deletes with the token', async () => {
+test('a client without elicitation gets a plan and a plan_token, and deletes with the token', {
+  tags: 'full',
+}, async () => {
   await open()
   const { structuredContent } = await batch()
   expect(structuredContent.plan.what).toBe(WHAT)

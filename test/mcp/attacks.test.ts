@@ -124,7 +124,7 @@ describe('a type outside the grants', () => {
 })
 
 describe('a call on the URL of one base', () => {
-  test('refuses base_id as an unknown argument', async () => {
+  test('refuses base_id as an unknown argument', { tags: 'full' }, async () => {
     for (const [name, args] of [
       ['query_records', { base_id: 'theirs', record_type: 'deal' }],
       ['upsert_record', { base_id: 'theirs', record_type: 'deal', id: 'x1', data: {} }],
@@ -139,7 +139,9 @@ describe('a call on the URL of one base', () => {
     expect(error.details).toMatchObject([{ path: '/operations/0/base_id', code: 'unknown_key' }])
   })
 
-  test('returns the same FORBIDDEN on /mcp for another base that exists and for one that does not', async () => {
+  test('returns the same FORBIDDEN on /mcp for another base that exists and for one that does not', {
+    tags: 'full',
+  }, async () => {
     for (const [name, argsOf] of OF_TYPE) {
       const hidden = await call(name, { base_id: 'theirs', ...argsOf('deal') }, '/mcp')
       const absent = await call(name, { base_id: 'nowhere', ...argsOf('deal') }, '/mcp')
@@ -148,7 +150,7 @@ describe('a call on the URL of one base', () => {
     }
   })
 
-  test('cannot use records, claims and cursors of another base', async () => {
+  test('cannot use records, claims and cursors of another base', { tags: 'full' }, async () => {
     const ends = {
       rel_type: 'about',
       source_record_type: 'deal',
@@ -171,7 +173,9 @@ describe('a call on the URL of one base', () => {
     expect(error.details[0].code).toBe('invalid_cursor')
   })
 
-  test('returns key_reused for an idempotency key that was used in another base, and writes nothing', async () => {
+  test('returns key_reused for an idempotency key that was used in another base, and writes nothing', {
+    tags: 'full',
+  }, async () => {
     const args = { record_type: 'deal', id: 'k1', data: { note: CANARY }, idempotency_key: 'same' }
     const typed = { note: CANARY, idempotency_key: 'typed' }
     expect((await asAdmin('upsert_record', args, '/mcp/theirs')).body.operation).toBe('created')

@@ -47,7 +47,9 @@ test('the batch tool accepts operations as a JSON string, an idempotency_key and
   expect(await world.logOf(type)).toHaveLength(1)
 })
 
-test('the answer of a batch names the request that undo takes, also when it is repeated', async () => {
+test('the answer of a batch names the request that undo takes, also when it is repeated', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const batch = (args: Record<string, unknown>) => callTool(world, '/mcp/crm', 'batch', args)
   const sent = { operations: [put(type, 'a', {}), put(type, 'b', {})], idempotency_key: type }

@@ -36,26 +36,31 @@ describe('a list longer than max_tokens', () => {
     ['a sort with ties', { sort: '-data.n' }],
     ['the default order', {}],
     ['a filter and long pages', { filter: { field: 'data.n', op: 'lt', value: 9 }, limit: 1000 }],
-  ])('is read page by page with cursors in %s, with each record once and complete', async (_, query) => {
-    const seen: Body[] = []
-    let cursor: string | undefined
-    let pages = 0
-    do {
-      const asked = { record_type: 'note', ...query, max_tokens: 1000, ...(cursor && { cursor }) }
-      const { body, text, result } = await tool('query_records', asked)
-      expect(tokens(text)).toBeLessThanOrEqual(1000)
-      expect(linksIn(result)).toEqual([])
-      expect(body.meta).not.toHaveProperty('truncated')
-      seen.push(...body.data)
-      cursor = body.meta.next_cursor
-      expect(body.meta.has_more).toBe(cursor !== undefined)
-      if (cursor) expect(body.meta.hint).toMatch(/^\d+ of \d+ rows fit into.*next_cursor/)
-      pages++
-    } while (cursor && pages < 100)
-    const all = (await server.call('POST', '/v1/crm/records/note/query', { ...query, limit: 1000 })).body.data
-    expect(seen).toEqual(all)
-    expect(pages).toBeGreaterThan(5)
-  })
+  ])(
+    'is read page by page with cursors in %s, with each record once and complete',
+    { tags: 'full' },
+    async (_, query) => {
+      const seen: Body[] = []
+      let cursor: string | undefined
+      let pages = 0
+      do {
+        const asked = { record_type: 'note', ...query, max_tokens: 1000, ...(cursor && { cursor }) }
+        const { body, text, result } = await tool('query_records', asked)
+        expect(tokens(text)).toBeLessThanOrEqual(1000)
+        expect(linksIn(result)).toEqual([])
+        expect(body.meta).not.toHaveProperty('truncated')
+        seen.push(...body.data)
+        cursor = body.meta.next_cursor
+        expect(body.meta.has_more).toBe(cursor !== undefined)
+        if (cursor) expect(body.meta.hint).toMatch(/^\d+ of \d+ rows fit into.*next_cursor/)
+        pages++
+      } while (cursor && pages < 100)
+      const all = (await server.call('POST', '/v1/crm/records/note/query', { ...query, limit: 1000 })).body
+        .data
+      expect(seen).toEqual(all)
+      expect(pages).toBeGreaterThan(5)
+    },
+  )
 
   test('continues by cursor after its last row when the first page was read by offset', async () => {
     const first = await tool('query_records', {
@@ -132,7 +137,9 @@ describe('a list longer than max_tokens', () => {
     expect([...body.data, ...next.body.data]).toEqual(whole.body.data)
   })
 
-  test('of SQL rows is cut, with the number of rows and a hint to use LIMIT and OFFSET', async () => {
+  test('of SQL rows is cut, with the number of rows and a hint to use LIMIT and OFFSET', {
+    tags: 'full',
+  }, async () => {
     const query = 'SELECT id, data FROM note ORDER BY id'
     const { body, text } = await tool('sql_query', { query, max_tokens: 1000 })
     expect(tokens(text)).toBeLessThanOrEqual(1000)
@@ -140,7 +147,7 @@ describe('a list longer than max_tokens', () => {
     expect(body.meta.hint).toContain('LIMIT and OFFSET')
   })
 
-  test('of related records continues by next_offset, with each record once', async () => {
+  test('of related records continues by next_offset, with each record once', { tags: 'full' }, async () => {
     succeed(await server.call('PUT', '/v1/crm/relationship-types/has', {}), 201)
     const operations = Array.from({ length: 15 }, (_, n) => ({
       type: 'upsert_relationship',
@@ -214,7 +221,7 @@ describe('a value longer than max_tokens', () => {
     expect(body.data.numbers.slice(0, 50)).toEqual(Array.from({ length: 50 }, (_, i) => i))
   })
 
-  test('of an SQL row is cut, with no resource link and no hint about one', async () => {
+  test('of an SQL row is cut, with no resource link and no hint about one', { tags: 'full' }, async () => {
     const query = "SELECT data->>'body' AS body FROM page WHERE id = 'p1'"
     const { body, result } = await tool('sql_query', { query, max_tokens: 300 })
     expect(body.meta.truncated).toEqual(['/data/0/body'])
@@ -222,7 +229,7 @@ describe('a value longer than max_tokens', () => {
     expect(linksIn(result)).toEqual([])
   })
 
-  test('is cut in describe_type, record_history and list_types too', async () => {
+  test('is cut in describe_type, record_history and list_types too', { tags: 'full' }, async () => {
     const properties = Object.fromEntries(
       Array.from({ length: 200 }, (_, n) => [`field_${n}`, { type: 'string', description: 'z'.repeat(80) }]),
     )
@@ -240,7 +247,7 @@ describe('a value longer than max_tokens', () => {
 })
 
 describe('the work tool with a small max_tokens', () => {
-  test('returns all claimed records and cuts only their data', async () => {
+  test('returns all claimed records and cuts only their data', { tags: 'full' }, async () => {
     for (let n = 0; n < 8; n++) await put('job', `j${n}`, { text: LONG, n })
     const { body, text, result } = await tool('work', {
       action: 'claim',

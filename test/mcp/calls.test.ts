@@ -46,7 +46,7 @@ async function tokenWith(...grants: object[]): Promise<string> {
 }
 
 describe.each(DIALECTS)('a %s client', (dialect) => {
-  test('creates a record with a typed tool that REST and GraphQL then read', async () => {
+  test('creates a record with a typed tool that REST and GraphQL then read', { tags: 'full' }, async () => {
     const client = await connect(server.url, server.adminToken, dialect, at)
     const { tools } = await client.listTools()
     const create = tools.find((each) => each.name === 'create_task')
@@ -141,7 +141,7 @@ test('the structured content of every tool is valid for its output schema and eq
   await client.close()
 })
 
-test('results equal the REST bodies, and mark record content as untrusted', async () => {
+test('results equal the REST bodies, and mark record content as untrusted', { tags: 'full' }, async () => {
   const { body: made, text } = await tool('create_task', { title: 'same', external_id: 'same-1' })
   expect(text.split('\n')[0]).toMatch(/untrusted/i)
   const found = await tool('get_record', { record_type: 'task', id: made.id })
@@ -163,7 +163,9 @@ test('results equal the REST bodies, and mark record content as untrusted', asyn
   expect(removed.text).toBe(JSON.stringify(removed.body))
 })
 
-test('describe_type, aggregate_records and sql_query return what REST returns', async () => {
+test('describe_type, aggregate_records and sql_query return what REST returns', {
+  tags: 'full',
+}, async () => {
   await server.call('PUT', '/v1/crm/record-types/sale', {})
   for (const [shop, amount] of [
     ['north', 5],
@@ -244,7 +246,9 @@ test('update_task changes the given properties, deletes those set to null and ke
   expect((await rest(`/records/task/${made.id}`)).version).toBe(2)
 })
 
-test('a reserved argument with the name of a property is renamed with a leading "_"', async () => {
+test('a reserved argument with the name of a property is renamed with a leading "_"', {
+  tags: 'full',
+}, async () => {
   const client = await connect(server.url, server.adminToken, 'v1', `${at}?types=record`)
   const { tools } = await client.listTools()
   const names = tools.map((each) => each.name).filter((name) => /_record_/.test(name))
@@ -286,7 +290,9 @@ test('the default external_source of an external_id is "default"', async () => {
   expect(made.body).toMatchObject({ external_id: 'alone', external_source: 'default', data: {} })
 })
 
-test('a wrong expected_version is a CONFLICT, and without id or external_id a VALIDATION_ERROR', async () => {
+test('a wrong expected_version is a CONFLICT, and without id or external_id a VALIDATION_ERROR', {
+  tags: 'full',
+}, async () => {
   const at5 = { record_type: 'note', data: {}, expected_version: 5 }
   expect((await tool('upsert_record', at5)).error).toMatchObject({
     code: 'VALIDATION_ERROR',
@@ -413,7 +419,7 @@ test('an object or array in JSON text is decoded; no other type is coerced', asy
   expect(opaque.body.data).toEqual({ body: '{"a":1}' })
 })
 
-test('a read token neither lists nor can call tools that write', async () => {
+test('a read token neither lists nor can call tools that write', { tags: 'full' }, async () => {
   const reader = await tokenWith({ permission: 'read' })
   const client = await connect(server.url, reader, 'v1', at)
   const { tools } = await client.listTools()
@@ -444,7 +450,9 @@ test('a read token neither lists nor can call tools that write', async () => {
   expect((await tool('query_records', { record_type: 'task' }, reader)).body.data.length).toBeGreaterThan(0)
 })
 
-test('tools of a type outside the grants return the same errors whether or not the type exists', async () => {
+test('tools of a type outside the grants return the same errors whether or not the type exists', {
+  tags: 'full',
+}, async () => {
   const scoped = await tokenWith({ record_type: 'note', permission: 'write' })
   const client = await connect(server.url, scoped, 'v1', at)
   const names = (await client.listTools()).tools.map((each) => each.name)
@@ -474,7 +482,7 @@ test('tools of a type outside the grants return the same errors whether or not t
   expect(unknown.rpcError.message).not.toMatch(/task/)
 })
 
-test('grants apply on /mcp as on the URL of a base', async () => {
+test('grants apply on /mcp as on the URL of a base', { tags: 'full' }, async () => {
   const scoped = await tokenWith({ record_type: 'note', permission: 'write' })
   const anywhere = (name: string, args: Record<string, unknown>) => tool(name, args, scoped, '/mcp')
   expect((await anywhere('list_bases', {})).body.data.map((base: Body) => base.id)).toEqual(['crm'])
@@ -496,7 +504,7 @@ test('grants apply on /mcp as on the URL of a base', async () => {
   expect((await server.call('GET', '/v1/crm/record-types/x')).status).toBe(404)
 })
 
-test('/mcp without a base creates and changes bases and types', async () => {
+test('/mcp without a base creates and changes bases and types', { tags: 'full' }, async () => {
   const run = (name: string, args: Record<string, unknown>) => tool(name, args, server.adminToken, '/mcp')
   const base = await run('put_base', { base_id: 'made', name: 'Made' })
   expect(base.body).toEqual((await server.call('GET', '/v1/bases/made')).body)

@@ -74,7 +74,9 @@ describe('call of a change', () => {
     expect(change?.['call'].client).toMatch(/^\S+\/\S+$/)
   })
 
-  test('is a column of changes in SQL: all calls for readers of the whole base, their own for others', async () => {
+  test('is a column of changes in SQL: all calls for readers of the whole base, their own for others', {
+    tags: 'full',
+  }, async () => {
     await rpc(world, '/mcp/crm', 'tools/call', create('in-sql'), { id: 'sql-1' })
     const query = `SELECT call, call->>'tool' AS tool FROM changes WHERE id = 'in-sql'`
     const read = async (call = world.call, text = query) =>
@@ -99,7 +101,7 @@ describe('call of a change', () => {
     expect(await read(world.call, `SELECT call FROM changes WHERE id = 'by-rest'`)).toEqual([{ call: null }])
   })
 
-  test('is a column of changes in SQL for what the same request wrote', async () => {
+  test('is a column of changes in SQL for what the same request wrote', { tags: 'full' }, async () => {
     const statements = `INSERT INTO note (id, data) VALUES ('own-sql', '{}'); SELECT call->>'tool' AS tool FROM changes WHERE id = 'own-sql'`
     const { body } = await callTool(world, '/mcp/crm', 'sql_write', { statements })
     expect(body.data[1].rows).toEqual([{ tool: 'sql_write' }])
@@ -123,7 +125,9 @@ describe('call of a change', () => {
     expect(new Set(made.map(({ request_id }) => request_id)).size).toBe(1)
   })
 
-  test('is that of every operation of a batch tool, with its links and cascades', async () => {
+  test('is that of every operation of a batch tool, with its links and cascades', {
+    tags: 'full',
+  }, async () => {
     const operations = [
       { type: 'create_record', record_type: 'note', id: 'n1', data: {} },
       { type: 'create_record', record_type: 'task', id: 't1', data: {} },

@@ -24,7 +24,9 @@ const WIN = {
 }
 
 describe('the tools of configuration', () => {
-  test('are called at every address of the base, and listed where its options name them', async () => {
+  test('are called at every address of the base, and listed where its options name them', {
+    tags: 'full',
+  }, async () => {
     const listed = async (path: string, token = world.adminToken) =>
       (await rpc(world, path, 'tools/list', undefined, { token })).body.result.tools.map(
         ({ name }: Body) => name,
@@ -44,7 +46,9 @@ describe('the tools of configuration', () => {
     expect(anywhere.body.data).toEqual([])
   })
 
-  test('are named by the instructions for a token that may use them, and by an error about a similar name', async () => {
+  test('are named by the instructions for a token that may use them, and by an error about a similar name', {
+    tags: 'full',
+  }, async () => {
     const writer = await world.newToken([{ permission: 'write' }])
     for (const [token, says] of [
       [world.adminToken, true],
@@ -101,7 +105,7 @@ describe('the tools of configuration', () => {
     expect((await call('configuration', { kind, id: 'mine' })).error.code).toBe('NOT_FOUND')
   })
 
-  test('show a secret once, and act on a trigger and its deliveries', async () => {
+  test('show a secret once, and act on a trigger and its deliveries', { tags: 'full' }, async () => {
     const fields = { url: 'https://hooks.example.com/y', record_types: ['deal'], enabled: false }
     const made = await call('configure', { kind: 'trigger', id: 'sends', fields })
     expect(made.body.secret).toMatch(/^whsec_/)
@@ -121,7 +125,7 @@ describe('the tools of configuration', () => {
     await call('configure', { kind: 'trigger', id: 'sends', act: 'delete' })
   })
 
-  test('apply, reset and clear a seed in a preview, and not in production', async () => {
+  test('apply, reset and clear a seed in a preview, and not in production', { tags: 'full' }, async () => {
     succeed(await world.call('POST', '/v1/crm/preview', { name: 'seeded' }), 201)
     const at = '/mcp/crm--seeded'
     const seed = (args: Body, path = at) =>
@@ -137,7 +141,7 @@ describe('the tools of configuration', () => {
     expect(trigger.error.details[0]).toMatchObject({ path: '/act', code: 'enum' })
   })
 
-  test('run an action, and show its runs', async () => {
+  test('run an action, and show its runs', { tags: 'full' }, async () => {
     await call('configure', { kind: 'action', id: 'win', fields: WIN })
     const writer = await world.newToken([{ permission: 'write' }])
     const { body } = await call('run_action', { id: 'win', input: { deal: 'd1' } }, writer.token)
@@ -155,7 +159,7 @@ describe('the tools of configuration', () => {
     expect((await call('configuration', none)).body.data).toEqual([])
   })
 
-  test('refuse what does not fit, and a token that may not', async () => {
+  test('refuse what does not fit, and a token that may not', { tags: 'full' }, async () => {
     const bad = await call('configure', { kind: 'trigger', id: 't', fields: { url: 'http://127.0.0.1/' } })
     expect(bad.error.details[0]).toMatchObject({ path: '/fields/url', code: 'blocked_address' })
     const odd = await call('configure', { kind: 'trigger', id: 't', fields: { urll: 'https://e.com' } })

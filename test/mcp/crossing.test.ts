@@ -107,7 +107,9 @@ test('stateless calls in parallel each get their own progress, question and resu
   await Promise.all(calls)
 })
 
-test('an elicitation answer is accepted only at the URL and with the options of its question', async () => {
+test('an elicitation answer is accepted only at the URL and with the options of its question', {
+  tags: 'full',
+}, async () => {
   await server.call('PUT', '/v1/bases/crm', {})
   await server.call('PUT', '/v1/bases/other', {})
   const token = server.adminToken
@@ -133,7 +135,9 @@ test('an elicitation answer is accepted only at the URL and with the options of 
   }
 })
 
-test('progress and questions are sent to the session of the call, which accepts only its own answers', async () => {
+test('progress and questions are sent to the session of the call, which accepts only its own answers', {
+  tags: 'full',
+}, async () => {
   const capabilities = { elicitation: {} }
   const some = tokens.slice(0, 20)
   const sessions = await Promise.all(

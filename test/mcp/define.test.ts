@@ -22,7 +22,7 @@ const rest = async (path: string) => succeed(await server.call('GET', `/v1/${bas
 const PERSON = { type: 'object', properties: { name: { type: 'string' }, age: { type: 'integer' } } }
 
 describe('define of a record type', () => {
-  test('creates it with its indexes, and shows what was sent', async () => {
+  test('creates it with its indexes, and shows what was sent', { tags: 'full' }, async () => {
     await newBase()
     const indexes = [{ fields: ['data.name'], unique: true }]
     const { body } = await define({ record_type: 'person', name: 'People', json_schema: PERSON, indexes })
@@ -33,7 +33,9 @@ describe('define of a record type', () => {
     expect(await rest('/record-types/person')).toMatchObject({ name: 'People', indexes, version: 1 })
   })
 
-  test('merges into what exists: what is not named stays, null removes, and dropped properties are named', async () => {
+  test('merges into what exists: what is not named stays, null removes, and dropped properties are named', {
+    tags: 'full',
+  }, async () => {
     await newBase()
     await define({ record_type: 'person', description: 'Anyone.', json_schema: PERSON })
     const { body } = await define({
@@ -56,7 +58,7 @@ describe('define of a record type', () => {
     expect(same.body).toMatchObject({ operation: 'unchanged', version: 3 })
   })
 
-  test('with dry_run shows the result and writes nothing', async () => {
+  test('with dry_run shows the result and writes nothing', { tags: 'full' }, async () => {
     await newBase()
     const made = await define({ record_type: 'person', json_schema: PERSON, dry_run: true })
     expect(made.body).toMatchObject({ dry_run: true, operation: 'created' })
@@ -67,7 +69,9 @@ describe('define of a record type', () => {
     expect(await rest('/record-types/person')).toMatchObject({ icon: null, version: 1 })
   })
 
-  test('is refused with a count and samples of the records that violate it, which on_invalid keeps', async () => {
+  test('is refused with a count and samples of the records that violate it, which on_invalid keeps', {
+    tags: 'full',
+  }, async () => {
     await newBase()
     await define({ record_type: 'person', json_schema: PERSON })
     for (const id of ['a', 'b'])
@@ -82,7 +86,7 @@ describe('define of a record type', () => {
     expect(await rest('/records/person/a')).toMatchObject({ valid: false, data: { name: 'a' } })
   })
 
-  test('migrates the records with the steps of migration', async () => {
+  test('migrates the records with the steps of migration', { tags: 'full' }, async () => {
     await newBase()
     await define({ record_type: 'person', json_schema: PERSON })
     await server.call('PUT', `/v1/${base}/records/person/a`, { data: { name: 'a' } })
@@ -157,7 +161,7 @@ describe('define of a record type', () => {
     expect(twice.error.details).toMatchObject([{ hint: 'total' }])
   })
 
-  test('a rename keeps what the call itself says of the new property', async () => {
+  test('a rename keeps what the call itself says of the new property', { tags: 'full' }, async () => {
     await newBase()
     const properties = { a: { type: 'string' }, at: { type: 'object', properties: { b: {} } } }
     await define({ record_type: 'note', json_schema: { properties } })
@@ -177,7 +181,9 @@ describe('define of a record type', () => {
     expect((await rest('/records/note/n')).data).toEqual({ c: 'x', at: { d: 1 } })
   })
 
-  test('a migration of a type that does not exist is refused by its name, and creates nothing', async () => {
+  test('a migration of a type that does not exist is refused by its name, and creates nothing', {
+    tags: 'full',
+  }, async () => {
     await newBase()
     await define({ record_type: 'deal', json_schema: { properties: { a: {} } } })
     const migration = [{ op: 'rename', field: 'a', to: 'b' }]
@@ -187,7 +193,7 @@ describe('define of a record type', () => {
     expect((await rest('/record-types')).data.map(({ id }: Body) => id)).toEqual(['deal'])
   })
 
-  test('warns of no property that a step of migration moves or drops', async () => {
+  test('warns of no property that a step of migration moves or drops', { tags: 'full' }, async () => {
     await newBase()
     const properties = { name: { type: 'string' }, old: { type: 'string' }, gone: {}, left: {} }
     await define({ record_type: 'person', json_schema: { properties } })
@@ -219,7 +225,7 @@ describe('define of a record type', () => {
     expect(error.details).toMatchObject([{ path, message }])
   })
 
-  test('writes once for calls with the same idempotency_key', async () => {
+  test('writes once for calls with the same idempotency_key', { tags: 'full' }, async () => {
     await newBase()
     const args = { record_type: 'person', json_schema: PERSON, idempotency_key: `${base}-k` }
     const [first, second] = [await define(args), await define(args)]
@@ -227,7 +233,7 @@ describe('define of a record type', () => {
     expect(await rest('/record-types/person')).toMatchObject({ version: 1 })
   })
 
-  test('with expected_version changes only this version, and creates nothing', async () => {
+  test('with expected_version changes only this version, and creates nothing', { tags: 'full' }, async () => {
     await newBase()
     const absent = await define({ record_type: 'person', expected_version: 1 })
     expect(absent.error).toMatchObject({ code: 'NOT_FOUND', details: [{ path: '/record_type' }] })
@@ -250,7 +256,7 @@ describe('define with also', () => {
     indexes: [{ fields: ['data.sku'], unique: true }],
   }
 
-  test('makes all definitions in one request, whatever their order', async () => {
+  test('makes all definitions in one request, whatever their order', { tags: 'full' }, async () => {
     await newBase()
     for (const path of [`/mcp/${base}`, `/mcp/${base}?profile=lean`]) {
       const args = { ...stored, also: [item, { record_type: 'shed' }] }
@@ -275,7 +281,7 @@ describe('define with also', () => {
     expect(new Set(data.map(({ request_id }: Body) => request_id)).size).toBe(2)
   })
 
-  test('merges into what exists, and migrates records', async () => {
+  test('merges into what exists, and migrates records', { tags: 'full' }, async () => {
     await newBase()
     await define(item)
     succeed(await server.call('PUT', `/v1/${base}/records/item/i`, { data: { sku: 'a' } }), 201)
@@ -333,7 +339,7 @@ describe('define with also', () => {
 })
 
 describe('define of a relationship type', () => {
-  test('creates it, and merges changes into it', async () => {
+  test('creates it, and merges changes into it', { tags: 'full' }, async () => {
     await newBase()
     await define({ record_type: 'person' })
     const ends = { source_record_types: ['person'], target_record_types: ['person'] }
@@ -370,7 +376,9 @@ test.each([
   for (const kind of ['record-types', 'relationship-types']) expect((await rest(`/${kind}`)).data).toEqual([])
 })
 
-test('define_type needs manage: of the type, and of the whole base for a relationship type', async () => {
+test('define_type needs manage: of the type, and of the whole base for a relationship type', {
+  tags: 'full',
+}, async () => {
   await newBase()
   await define({ record_type: 'own' })
   const token = async (record_type: string, permission: string): Promise<string> => {

@@ -55,7 +55,9 @@ const as = (args: object, path = '/mcp/crm', token = world.adminToken) =>
   callTool(world, path, 'describe_type', { record_type: 'deal', ...args }, { token })
 
 describe('describe_type', () => {
-  test('brief has at most a third of the tokens of standard, and full at most 1.6 times as many', async () => {
+  test('brief has at most a third of the tokens of standard, and full at most 1.6 times as many', {
+    tags: 'full',
+  }, async () => {
     const cost = async (detail: string) => estimateTokens((await as({ detail, max_tokens: 50_000 })).body)
     const [brief, standard, full] = [await cost('brief'), await cost('standard'), await cost('full')]
     console.info(`describe_type of 20 fields, in tokens: brief ${brief}, standard ${standard}, full ${full}`)
@@ -87,7 +89,7 @@ describe('describe_type', () => {
     expect(JSON.stringify(body)).not.toMatch(/Words about|minLength|maxLength|"T1"/)
   })
 
-  test('standard is the default level', async () => {
+  test('standard is the default level', { tags: 'full' }, async () => {
     const { body } = await as({})
     expect(body).toEqual((await as({ detail: 'standard' })).body)
     expect(body).toMatchObject({ id: 'deal', json_schema: DEAL, profile: { count: 4 } })
@@ -129,7 +131,9 @@ describe('describe_type', () => {
     expect(profile).not.toHaveProperty('examples')
   })
 
-  test('full contains only the calls, links and records that the token has access to', async () => {
+  test('full contains only the calls, links and records that the token has access to', {
+    tags: 'full',
+  }, async () => {
     const reader = await world.newToken([{ permission: 'read' }])
     const { calls } = (await as({ detail: 'full' }, '/mcp/crm', reader.token)).body
     expect(calls.every(({ tool }: Body) => /^(query|aggregate)_records$/.test(tool))).toBe(true)
@@ -214,7 +218,9 @@ test.each(Object.keys(DEMANDING))(
   },
 )
 
-test('describe_type has no example call that writes when no valid example is found', async () => {
+test('describe_type has no example call that writes when no valid example is found', {
+  tags: 'full',
+}, async () => {
   const json_schema = {
     type: 'object',
     properties: { code: { type: 'string', pattern: '^Q[0-9]{7}$' } },
@@ -245,7 +251,7 @@ test('the example call that creates a record has what a stored record has, with 
   expect(note.length).toBeLessThan(data.note.length)
 })
 
-test('example calls use only the tools that ?tools= and ?readonly= leave', async () => {
+test('example calls use only the tools that ?tools= and ?readonly= leave', { tags: 'full' }, async () => {
   const named = async (tools: string) => {
     const path = `/mcp/crm?tools=describe_type${tools}`
     const { body } = await as({ detail: 'full', record_type: 'company' }, path)

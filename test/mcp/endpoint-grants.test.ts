@@ -8,6 +8,7 @@ import { ACCOUNT, GENERIC, NAMED_ONLY } from '../../src/mcp/plinth-provider.ts'
 import { ROUTES, STREAMS } from '../../src/rest/plugin.ts'
 import { spellings } from '../../src/rest/route/aliases.ts'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
+import { sampleOf } from '../support/cases.ts'
 import { callTool, connect, DIALECTS, rpc } from '../support/mcp.ts'
 import { followWith } from '../support/mcp-following.ts'
 import { openSession } from '../support/mcp-session.ts'
@@ -78,7 +79,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('at its endpoint', () => {
-  test.each(DIALECTS)('a %s client has the tools, within the policy', async (dialect) => {
+  test.each(DIALECTS)('a %s client has the tools, within the policy', { tags: 'full' }, async (dialect) => {
     const client = await connect(world.url, held.token, dialect, AT)
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toEqual([
@@ -93,7 +94,9 @@ describe('at its endpoint', () => {
     await client.close()
   })
 
-  test('writes obey the policy, keep hidden fields and are logged under the token', async () => {
+  test('writes obey the policy, keep hidden fields and are logged under the token', {
+    tags: 'full',
+  }, async () => {
     const made = await tool('create_ticket', { subject: 'Mouse', state: 'open' })
     expect(made.body.data).toEqual({ subject: 'Mouse', state: 'open' })
     const record = succeed(await world.call('GET', `/v1/desk/records/ticket/${made.body.id}`))
@@ -104,7 +107,7 @@ describe('at its endpoint', () => {
     expect(data[0].actor).toMatchObject({ token_id: held.id, via: 'mcp' })
   })
 
-  test('a read grant leaves the reading tools, and manage or admin add none', async () => {
+  test('a read grant leaves the reading tools, and manage or admin add none', { tags: 'full' }, async () => {
     const reader = await world.newToken([grantOf({ permission: 'read' })])
     expect(await namesAt(AT, reader.token)).toEqual([
       'list_ticket',
@@ -119,7 +122,7 @@ describe('at its endpoint', () => {
       expect(await namesAt(AT, (await world.newToken([grantOf({ permission })])).token)).toEqual(all)
   })
 
-  test('no tool of other addresses can be called', async () => {
+  test('no tool of other addresses can be called', { tags: 'full' }, async () => {
     for (const { name } of [...GENERIC, ...ACCOUNT, ...NAMED_ONLY]) {
       const args = { base_id: 'desk', record_type: 'ticket', id: 't1', query: 'SELECT 1', operations: [] }
       const { body, error, rpcError } = await tool(name, args)
@@ -128,7 +131,7 @@ describe('at its endpoint', () => {
     }
   })
 
-  test('resources, prompts and completions show nothing of other types', async () => {
+  test('resources, prompts and completions show nothing of other types', { tags: 'full' }, async () => {
     const ask = async (method: string, params: object) =>
       (await rpc(world, AT, method, params, { token: held.token })).body
     for (const uri of [
@@ -148,7 +151,7 @@ describe('at its endpoint', () => {
     expect((await ask('prompts/list', {})).result.prompts).toEqual([])
   })
 
-  test('a grant on types adds to it there, and only there', async () => {
+  test('a grant on types adds to it there, and only there', { tags: 'full' }, async () => {
     const both = await world.newToken([
       grantOf({ permission: 'read' }),
       { base: 'desk', record_type: 'article', permission: 'write' },
@@ -211,8 +214,9 @@ describe('every other door of the base', () => {
   const rows = [...ROUTES, ...STREAMS].flatMap((row) =>
     spellings(row.path).map((path) => ({ ...row, id: `${row.method} ${path}`, canonical: row.id, path })),
   )
-  test.each(rows.filter(({ canonical }) => !REACHED.includes(canonical)))(
+  test.each(sampleOf(rows.filter(({ canonical }) => !REACHED.includes(canonical))))(
     'the route $id is refused',
+    { tags: 'sampled' },
     async ({ method, path, canonical }) => {
       const body = BODIES[canonical] ?? (method === 'GET' ? undefined : {})
       const answer = await held.call(method, `/v1${pathOf(path)}`, body)
@@ -270,7 +274,7 @@ describe('every other door of the base', () => {
     }
   })
 
-  test('the base itself is visible, without its content', async () => {
+  test('the base itself is visible, without its content', { tags: 'full' }, async () => {
     const { data } = succeed(await held.call('GET', '/v1/bases?include=counts&include_total=true'))
     expect(data.map(({ id }: Body) => id)).toEqual(['desk'])
     expect(data[0].counts).toEqual({ record_types: 0, records: 0 })
@@ -287,7 +291,9 @@ const expectFailureOverMcp = ({ status, body, text }: { status: number; body: Bo
 describe('the resolved endpoint', () => {
   const resolved = (call: Call, id = 'frontline') => call('GET', `/v1/desk/endpoints/${id}/resolved`)
 
-  test('is what a reader of the configuration sees, without filter, defaults and hidden fields', async () => {
+  test('is what a reader of the configuration sees, without filter, defaults and hidden fields', {
+    tags: 'full',
+  }, async () => {
     const own = await resolved(held.call)
     expect(succeed(own)).toEqual(succeed(await resolved(world.call)))
     expect(own.text).not.toMatch(new RegExp(`${CANARY}|internal_note|pending`))
@@ -297,7 +303,7 @@ describe('the resolved endpoint', () => {
     ])
   })
 
-  test('is in GraphQL too', async () => {
+  test('is in GraphQL too', { tags: 'full' }, async () => {
     const query = '{ servedEndpoint(base: "desk", id: "frontline") { about { name } tools { name } } }'
     const { data } = succeed(await held.call('POST', '/graphql', { query }))
     expect(data.servedEndpoint.tools).toHaveLength(6)
@@ -385,7 +391,9 @@ describe('POST /v1/tokens', () => {
     for (const wanted of outside) expectFailure(await mint(call, [wanted]), 'FORBIDDEN')
   })
 
-  test('an admin of the endpoint lists and revokes tokens of it, and no others', async () => {
+  test('an admin of the endpoint lists and revokes tokens of it, and no others', {
+    tags: 'full',
+  }, async () => {
     const { call } = await world.newToken([grantOf(admin)])
     const inside = await world.newToken([grantOf()])
     const beside = await world.newToken([grantOf({ endpoint: 'backline' })])
@@ -404,7 +412,7 @@ describe('POST /v1/tokens', () => {
     )
   })
 
-  test('an admin of endpoints of all bases is no administrator of the server', async () => {
+  test('an admin of endpoints of all bases is no administrator of the server', { tags: 'full' }, async () => {
     const { call } = await world.newToken([grantOf({ base: '*', ...admin })])
     expectFailure(await call('DELETE', '/v1/tokens/absent'), 'FORBIDDEN')
     expectFailure(await call('PUT', '/v1/bases/fresh', {}), 'FORBIDDEN')
@@ -418,7 +426,7 @@ describe('POST /v1/tokens', () => {
 })
 
 describe('a change of the endpoint', () => {
-  test('counts from the next request on, also in an open session', async () => {
+  test('counts from the next request on, also in an open session', { tags: 'full' }, async () => {
     const session = await openSession(world, { path: AT, token: held.token })
     const call = async (name: string, args: Body) =>
       (await session.request('tools/call', { name, arguments: args })).body
@@ -441,17 +449,21 @@ describe('a change of the endpoint', () => {
   const touch = async () =>
     succeed(await world.call('PATCH', '/v1/desk/records/article/a1', { data: { at: performance.now() } }))
 
-  test.each(DIALECTS)('that disables it ends the subscriptions of a %s client', async (dialect) => {
-    const client = await followWith(world.url, held.token, dialect, AT, [ARTICLE])
-    await touch()
-    await client.until(ARTICLE)
-    succeed(await change({ ...FRONTLINE, enabled: false }))
-    await client.ended
-    await client.close()
-    succeed(await change(FRONTLINE))
-  })
+  test.each(DIALECTS)(
+    'that disables it ends the subscriptions of a %s client',
+    { tags: 'full' },
+    async (dialect) => {
+      const client = await followWith(world.url, held.token, dialect, AT, [ARTICLE])
+      await touch()
+      await client.until(ARTICLE)
+      succeed(await change({ ...FRONTLINE, enabled: false }))
+      await client.ended
+      await client.close()
+      succeed(await change(FRONTLINE))
+    },
+  )
 
-  test('that takes a type or a field away ends the open streams of both eras', async () => {
+  test('that takes a type or a field away ends the open streams of both eras', { tags: 'full' }, async () => {
     const [ticket, article] = FRONTLINE.tools
     for (const tools of [[ticket], [ticket, { ...article, fields: ['data.text'] }]]) {
       const legacy = await (await openSession(world, { path: AT, token: held.token })).listen()
@@ -467,7 +479,7 @@ describe('a change of the endpoint', () => {
     }
   })
 
-  test('that happens while a call waits for the user refuses the write', async () => {
+  test('that happens while a call waits for the user refuses the write', { tags: 'full' }, async () => {
     const deleting = (operations: string[]) => ({
       ...{ tools: [{ record_type: 'article', operations }], batch: { enabled: true } },
     })

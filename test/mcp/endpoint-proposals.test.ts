@@ -54,7 +54,7 @@ const inProduction = async () =>
 const namesOf = async (token: string, path = PATH): Promise<string[]> =>
   (await rpc(world, path, 'tools/list', {}, { token })).body.result.tools.map(({ name }: Body) => name)
 
-test('it is offered what can be proposed', async () => {
+test('it is offered what can be proposed', { tags: 'full' }, async () => {
   const { token } = await newAgent()
   const names = await namesOf(token)
   for (const name of ['create_deal', 'update_deal', 'delete_deal', 'create_note', 'get_deal', 'batch'])
@@ -67,7 +67,7 @@ test('it is offered what can be proposed', async () => {
   expect(await namesOf(half.token)).not.toContain('create_note')
 })
 
-test('it writes and reads its change-set, and nothing of production', async () => {
+test('it writes and reads its change-set, and nothing of production', { tags: 'full' }, async () => {
   const { run, call } = await newAgent()
   const before = await inProduction()
   const updated = await run('update_deal', { id: 'mine', n: 2 })
@@ -88,7 +88,7 @@ test('it writes and reads its change-set, and nothing of production', async () =
   expect(await inProduction()).toBe(before)
 })
 
-test('the policy of the endpoint bounds what it proposes', async () => {
+test('the policy of the endpoint bounds what it proposes', { tags: 'full' }, async () => {
   const { run, call } = await newAgent()
   const before = await inProduction()
   const refused = [
@@ -108,7 +108,7 @@ test('the policy of the endpoint bounds what it proposes', async () => {
   expect(await inProduction()).toBe(before)
 })
 
-test('its GraphQL proposes too, within the same policy', async () => {
+test('its GraphQL proposes too, within the same policy', { tags: 'full' }, async () => {
   const { call, run } = await newAgent()
   const ask = async (query: string) => (await call('POST', '/graphql/crm/e/desk', { query })).body
   const before = await inProduction()
@@ -142,7 +142,7 @@ test('its GraphQL proposes too, within the same policy', async () => {
   expect(await inProduction()).toBe(before)
 })
 
-test('a grant of the endpoint that writes does so directly', async () => {
+test('a grant of the endpoint that writes does so directly', { tags: 'full' }, async () => {
   const { token } = await world.newToken([{ base: 'crm', endpoint: 'desk', permission: 'write' } as never])
   const done = await callTool(world, PATH, 'update_deal', { id: 'mine', n: 7 }, { token })
   expect(done.body.change_set).toBeUndefined()

@@ -46,7 +46,9 @@ const deletions = () => ({
 const listed = async (path = PATH): Promise<Map<string, Body>> =>
   new Map((await ask('tools/list', {}, { path })).result.tools.map((tool: Body) => [tool.name, tool]))
 
-test('tools have the views of what they are, and views call tools that no model is shown', async () => {
+test('tools have the views of what they are, and views call tools that no model is shown', {
+  tags: 'full',
+}, async () => {
   const tools = await listed()
   const views = [...tools].map(([name, { _meta }]) => [name, _meta?.ui])
   expect(Object.fromEntries(views)).toEqual({
@@ -74,7 +76,7 @@ test('tools have the views of what they are, and views call tools that no model 
   expect(names.sort()).toEqual(['get_ticket', 'history_ticket', 'list_note', 'list_ticket'])
 })
 
-test('a view is told the tools of its place', async () => {
+test('a view is told the tools of its place', { tags: 'full' }, async () => {
   const placeOf = async (name: string, args: object, path = PATH) =>
     (await call(name, args, { path }))._meta['plinth/view']
   const { token_id: undoes } = (await call('history_ticket', { id: ids[0] })).structuredContent.data[0].actor
@@ -93,7 +95,9 @@ test('a view is told the tools of its place', async () => {
   expect((await call('create_ticket', { team: 'a' }))._meta?.['plinth/view']).toBeUndefined()
 })
 
-test('a plan reaches the model without its token, and the view decides it there and nowhere else', async () => {
+test('a plan reaches the model without its token, and the view decides it there and nowhere else', {
+  tags: 'full',
+}, async () => {
   const planned = await call('batch', deletions())
   expect(planned.structuredContent.plan).toMatchObject({ records: { count: 2 } })
   expect(JSON.stringify([planned.structuredContent, planned.content])).not.toContain('plan_token')
@@ -167,7 +171,9 @@ test('a form saves what the tool of the type could, and no more', { tags: 'full'
   expect(await dataOf(id)).toMatchObject({ n: 2 })
 })
 
-test('where the author named tools as those of views, they keep their names, and plans have their tokens', async () => {
+test('where the author named tools as those of views, they keep their names, and plans have their tokens', {
+  tags: 'full',
+}, async () => {
   await put('endpoints/named', {
     tools: [
       { record_type: 'note', operations: ['list'], name_override: 'decide' },
@@ -210,7 +216,9 @@ test('where the author named tools as those of views, they keep their names, and
   expect(planned._meta?.['plinth/decision']).toBeUndefined()
 })
 
-test('who proposes here sees that as the endpoint shows it, and decides nothing', async () => {
+test('who proposes here sees that as the endpoint shows it, and decides nothing', {
+  tags: 'full',
+}, async () => {
   const [id = '', other = ''] = ids
   await put('records/ticket/out', { data: { team: 'b', n: 1 } })
   const all = await world.newToken([{ permission: 'write', writes: 'propose' }])

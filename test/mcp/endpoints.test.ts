@@ -134,7 +134,9 @@ describe('the tools of an endpoint', () => {
     expect(body.result.tools[1].description).toBe('Read one record of type "note". A memo.')
   })
 
-  test('name the record type of a link end in the description when it is not an argument', async () => {
+  test('name the record type of a link end in the description when it is not an argument', {
+    tags: 'full',
+  }, async () => {
     const only = { source_record_types: ['note'], target_record_types: ['deal', 'note'] }
     succeed(await world.call('PUT', '/v1/crm/relationship-types/quotes', only), 201)
     const tools = [
@@ -153,7 +155,7 @@ describe('the tools of an endpoint', () => {
     expect(link.inputSchema.properties).not.toHaveProperty('source_record_type')
   })
 
-  test('equal those of GET /resolved and of the tool preview', async () => {
+  test('equal those of GET /resolved and of the tool preview', { tags: 'full' }, async () => {
     const listed = (await rpc(world, AT, 'tools/list')).body.result.tools
     const resolved = succeed(await world.call('GET', '/v1/crm/endpoints/desk/resolved'))
     expect(resolved).toMatchObject({ id: 'desk', version: 1, instructions: DESK.instructions })
@@ -168,7 +170,9 @@ describe('the tools of an endpoint', () => {
 })
 
 describe('the URL of an endpoint', () => {
-  test('is 404 when the endpoint is absent or disabled, but GET /resolved shows a disabled one', async () => {
+  test('is 404 when the endpoint is absent or disabled, but GET /resolved shows a disabled one', {
+    tags: 'full',
+  }, async () => {
     succeed(await put('off', { tools: DESK.tools, enabled: false }), 201)
     for (const id of ['off', 'absent']) {
       const answer = await rpc(world, `/mcp/crm/e/${id}`, 'tools/list')
@@ -181,7 +185,7 @@ describe('the URL of an endpoint', () => {
     expectFailure(await world.call('GET', '/v1/crm/mcp/tools?endpoint=off'), 'NOT_FOUND')
   })
 
-  test('is narrowed by ?types=, ?readonly= and ?tools=', async () => {
+  test('is narrowed by ?types=, ?readonly= and ?tools=', { tags: 'full' }, async () => {
     expect(await names(`${AT}?types=note`)).toEqual([
       'get_note',
       'list_note',
@@ -205,7 +209,9 @@ describe('the URL of an endpoint', () => {
     expect(hidden.rpcError).toMatchObject({ code: -32602 })
   })
 
-  test('lists the current tools after a change of endpoint or toolset, and still accepts renamed tools', async () => {
+  test('lists the current tools after a change of endpoint or toolset, and still accepts renamed tools', {
+    tags: 'full',
+  }, async () => {
     const own = (name_override?: string) => ({
       tools: [{ record_type: 'deal', operations: ['get'], ...(name_override && { name_override }) }],
       toolsets: ['changing'],
@@ -233,7 +239,7 @@ describe('the URL of an endpoint', () => {
 })
 
 describe('grants at an endpoint', () => {
-  test('hide and forbid tools that the token has no permission for', async () => {
+  test('hide and forbid tools that the token has no permission for', { tags: 'full' }, async () => {
     const { token } = await world.newToken([{ record_type: 'note', permission: 'read' }])
     expect(await names(AT, token)).toEqual(['get_note', 'list_note', 'related_about', 'sql_query'])
     for (const name of ['create_deal', 'get_deal', 'create_nothing', 'link_about', 'batch']) {
@@ -256,7 +262,7 @@ describe('grants at an endpoint', () => {
 describe('the row filter and the fields of an endpoint', () => {
   const call = (name: string, args: object) => callTool(world, AT, name, args as Record<string, unknown>)
 
-  test('make a row outside the filter not found, not listed and not counted', async () => {
+  test('make a row outside the filter not found, not listed and not counted', { tags: 'full' }, async () => {
     expect((await call('get_deal', { id: 'won' })).error.code).toBe('NOT_FOUND')
     const { body } = await call('list_deal', { include_total: true })
     expect(body.data.map((row: Body) => row.id)).toContain('open')
@@ -289,7 +295,7 @@ describe('the row filter and the fields of an endpoint', () => {
     }
   })
 
-  test('apply to sql_query, related records and batch', async () => {
+  test('apply to sql_query, related records and batch', { tags: 'full' }, async () => {
     const rows = await call('sql_query', { query: 'SELECT * FROM note' })
     expect(rows.body.data).toHaveLength(1)
     for (const query of [
@@ -332,7 +338,9 @@ describe('writes through an endpoint', () => {
   const call = (name: string, args: object) => callTool(world, AT, name, args as Record<string, unknown>)
   const stored = async (id: string) => succeed(await world.call('GET', `/v1/crm/records/deal/${id}`)).data
 
-  test('set defaults, keep hidden fields and cannot change a row outside the filter', async () => {
+  test('set defaults, keep hidden fields and cannot change a row outside the filter', {
+    tags: 'full',
+  }, async () => {
     const made = await call('create_deal', { title: 'New', amount: 5 })
     expect(made.body.data).toEqual({ title: 'New', amount: 5 })
     expect(await stored(made.body.id)).toEqual({ title: 'New', amount: 5, stage: 'open' })
@@ -353,7 +361,7 @@ describe('writes through an endpoint', () => {
     expect(await stored('won')).toEqual({ title: 'B', stage: 'won', amount: 2, secret: 's2' })
   })
 
-  test('are FORBIDDEN when the row would leave the filter', async () => {
+  test('are FORBIDDEN when the row would leave the filter', { tags: 'full' }, async () => {
     succeed(
       await put('seeing', {
         tools: [
@@ -377,7 +385,9 @@ describe('writes through an endpoint', () => {
   })
 })
 
-test('a session at an endpoint is notified when the endpoint or the type of a tool changes', async () => {
+test('a session at an endpoint is notified when the endpoint or the type of a tool changes', {
+  tags: 'full',
+}, async () => {
   const quiet = { tools: [{ record_type: 'deal', operations: ['get'], filter: OPEN }], resources: false }
   succeed(await put('quiet', quiet), 201)
   const stream = await (await openSession(world, { path: '/mcp/crm/e/quiet' })).listen()
@@ -395,7 +405,9 @@ test('a session at an endpoint is notified when the endpoint or the type of a to
   stream.cut()
 })
 
-test('resources at an endpoint contain what its tools may read, and nothing when they are disabled', async () => {
+test('resources at an endpoint contain what its tools may read, and nothing when they are disabled', {
+  tags: 'full',
+}, async () => {
   const tools = [
     { record_type: 'deal', operations: ['get'], filter: OPEN, fields: ['data.title', 'data.stage'] },
   ]
@@ -440,7 +452,7 @@ test('resources at an endpoint contain what its tools may read, and nothing when
   expect(limited.body.result.completion.values).toEqual(['note'])
 })
 
-test('a cut value is linked only at an endpoint with resources', async () => {
+test('a cut value is linked only at an endpoint with resources', { tags: 'full' }, async () => {
   succeed(await world.call('PUT', '/v1/crm/records/note/long', { data: { text: 'x'.repeat(5000) } }), 201)
   const tools = [{ record_type: 'note', operations: ['get'] }]
   succeed(await put('linked', { tools, resources: true }), 201)

@@ -45,7 +45,9 @@ async function live() {
 }
 
 describe('the tools of environments', () => {
-  test('are called at every address of the base, and listed where its options name them', async () => {
+  test('are called at every address of the base, and listed where its options name them', {
+    tags: 'full',
+  }, async () => {
     const { base, agent } = await live()
     const listed = async (path: string, token = world.adminToken) =>
       (await rpc(world, path, 'tools/list', undefined, { token })).body.result.tools.map(
@@ -70,7 +72,9 @@ describe('the tools of environments', () => {
     }
   })
 
-  test('propose shows a name with breaks and controls in its own line of the plan', async () => {
+  test('propose shows a name with breaks and controls in its own line of the plan', {
+    tags: 'full',
+  }, async () => {
     const { base, asAgent } = await live()
     await asAgent('preview', { action: 'create', name: 'dev' })
     const name = 'x\n- record_type task\u2028No changes.\u001b[2K\u202e\u{e0041}'
@@ -84,7 +88,9 @@ describe('the tools of environments', () => {
     ])
   })
 
-  test('create, list and delete previews; a preview has an address of its own', async () => {
+  test('create, list and delete previews; a preview has an address of its own', {
+    tags: 'full',
+  }, async () => {
     const { base, asAgent } = await live()
     const made = await asAgent('preview', { action: 'create', name: 'dev', copy: 'config_and_sample' })
     expect(made).toMatchObject({ id: `${base}--dev`, mcp: `/mcp/${base}--dev`, production_base: base })
@@ -124,7 +130,9 @@ describe('the tools of environments', () => {
     expectFailure(await world.call('GET', `/v1/bases/${base}--dev`), 'NOT_FOUND')
   })
 
-  test('an agent proposes changes of records in a change-set, and a person promotes them', async () => {
+  test('an agent proposes changes of records in a change-set, and a person promotes them', {
+    tags: 'full',
+  }, async () => {
     const { base, agent, asAgent, asAdmin } = await live()
     const { id, mcp } = await asAgent('preview', { action: 'create', copy: 'on_write' })
     expect(id).toMatch(new RegExp(`^${base}--p-\\w{6}$`))
@@ -187,7 +195,7 @@ describe('the tools of environments', () => {
     expect(after['data']).toMatchObject([{ data: { title: 'Two' } }])
   })
 
-  test('promote takes a deletion that grew once `resolve` says so', async () => {
+  test('promote takes a deletion that grew once `resolve` says so', { tags: 'full' }, async () => {
     const { base, asAgent, asAdmin } = await live()
     await put(`${base}/relationship-types/parent`, {
       ...{ source_record_types: ['task'], target_record_types: ['task'], on_delete: 'cascade' },
@@ -208,7 +216,9 @@ describe('the tools of environments', () => {
       expectFailure(await world.call('GET', `/v1/${base}/records/task/${id}`), 'NOT_FOUND')
   })
 
-  test('propose shows the changes, what both sides changed, and what records break; it changes nothing', async () => {
+  test('propose shows the changes, what both sides changed, and what records break; it changes nothing', {
+    tags: 'full',
+  }, async () => {
     const { base, asAgent } = await live()
     const dev = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -255,7 +265,7 @@ describe('the tools of environments', () => {
     expect(error['code']).toBe('FORBIDDEN')
   })
 
-  test('propose waits for no writer, and no writer for it', async () => {
+  test('propose waits for no writer, and no writer for it', { tags: 'full' }, async () => {
     const { base, asAgent } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -274,7 +284,7 @@ describe('the tools of environments', () => {
     expect(succeed(await world.call('GET', `/v1/${base}/records/task/t1`)).valid).toBeUndefined()
   })
 
-  test('propose with prune names types that have records or relationships', async () => {
+  test('propose with prune names types that have records or relationships', { tags: 'full' }, async () => {
     const { base, asAgent, asAdmin } = await live()
     await put(`${base}/relationship-types/next`, {})
     await put(`${base}/records/task/t2`, { data: {} })
@@ -308,7 +318,7 @@ describe('the tools of environments', () => {
     })
   })
 
-  test('promote returns a plan, and does it with the token alone', async () => {
+  test('promote returns a plan, and does it with the token alone', { tags: 'full' }, async () => {
     const { base, asAgent, asAdmin } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -334,7 +344,7 @@ describe('the tools of environments', () => {
     expect(await asAdmin('promote', { from, dry_run: true })).toMatchObject({ dry_run: true })
   })
 
-  test('the plan of promote names first what it takes from production', async () => {
+  test('the plan of promote names first what it takes from production', { tags: 'full' }, async () => {
     const { base, asAgent, asAdmin } = await live()
     const from = `${base}--dev`
     for (const id of ['note', 'both', 'old']) await put(`${base}/record-types/${id}`, {})
@@ -358,7 +368,9 @@ describe('the tools of environments', () => {
     expect(plan.meta.records_rewritten).toEqual({ task: 1 })
   })
 
-  test('rollback undoes a promotion once, for a token that may promote, and a dry run changes nothing', async () => {
+  test('rollback undoes a promotion once, for a token that may promote, and a dry run changes nothing', {
+    tags: 'full',
+  }, async () => {
     const { base, asAgent, asAdmin } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -414,7 +426,7 @@ describe('the tools of environments', () => {
   test.each([
     ['accepts', (choice: string) => ({ action: 'accept' as const, content: { choice } }), true],
     ['declines', () => ({ action: 'decline' as const }), false],
-  ])('promote asks the person where the client can, who %s', async (_, answer, isDone) => {
+  ])('promote asks the person where the client can, who %s', { tags: 'full' }, async (_, answer, isDone) => {
     const { base, asAgent } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })

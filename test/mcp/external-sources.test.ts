@@ -38,7 +38,7 @@ afterAll(async () => {
 const call = (name: string, args: object, path = '/mcp/crm') =>
   callTool(world, path, name, { record_type: 'deal', ...args })
 
-test('describe_type lists the sources of a type', async () => {
+test('describe_type lists the sources of a type', { tags: 'full' }, async () => {
   for (const detail of ['brief', 'standard', 'full'])
     expect((await call('describe_type', { detail })).body.sources).toEqual([
       { external_source: 'erp', operations: ['get', 'list', 'create'] },
@@ -60,7 +60,7 @@ test('query_records reads a page of a source, cut to its budget of tokens', asyn
   expect(error.details[0]).toMatchObject({ path: '/filter', code: 'not_of_source' })
 })
 
-test('get_record and the tools that create read and write a source', async () => {
+test('get_record and the tools that create read and write a source', { tags: 'full' }, async () => {
   expect((await call('get_record', { id: '7', external_source: 'erp' })).body).toMatchObject({
     ...{ id: '7', external_source: 'erp', version: null },
   })
@@ -78,7 +78,9 @@ test('get_record and the tools that create read and write a source', async () =>
   expect(rows).toBe(0)
 })
 
-test('at an endpoint with a policy on the type, its sources are refused and not asked', async () => {
+test('at an endpoint with a policy on the type, its sources are refused and not asked', {
+  tags: 'full',
+}, async () => {
   const tools = [
     { record_type: 'deal', operations: ['create', 'get', 'list', 'upsert'], fields: ['data.title'] },
   ]

@@ -32,7 +32,7 @@ const namesOf = async (path: string, token?: string): Promise<string[]> =>
   (await listed(path, token)).map(({ name }) => name).filter((name) => /_files?$/.test(name))
 
 describe('the file tools', () => {
-  test('are listed only where the token sees a file type, within 600 tokens', async () => {
+  test('are listed only where the token sees a file type, within 600 tokens', { tags: 'full' }, async () => {
     expect(await namesOf(AT)).toEqual([...READS, ...WRITES])
     expect(await namesOf('/mcp')).toEqual([...READS, ...WRITES])
     expect(await namesOf('/mcp/crm?readonly=1')).toEqual(READS)
@@ -43,7 +43,7 @@ describe('the file tools', () => {
       expect(await namesOf(path), path).toEqual([])
   })
 
-  test('attach a file to a record, as REST does', async () => {
+  test('attach a file to a record, as REST does', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/crm/records/type1/with', { data: {} }), 201)
     const at = '/v1/crm/records/type1/with/attachments'
     const put = (args: object, send = {}) =>
@@ -72,7 +72,9 @@ describe('the file tools', () => {
     expect((await put({ text: 'x' }, { token: reader.token })).error.code).toBe('FORBIDDEN')
   })
 
-  test('are not listed for a token without a grant on the whole base, which cannot call them', async () => {
+  test('are not listed for a token without a grant on the whole base, which cannot call them', {
+    tags: 'full',
+  }, async () => {
     const { token } = await world.newToken([{ record_type: 'type1', permission: 'write' }])
     const other = await world.newToken([{ base: 'empty', permission: 'write' }])
     const reader = await world.newToken([{ permission: 'read' }])
@@ -94,7 +96,7 @@ describe('the file tools', () => {
     }
   })
 
-  test('appear with the first file type of a base', async () => {
+  test('appear with the first file type of a base', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/bases/later', {}), 201)
     const client = await connect(world.url, world.adminToken, 'v1', '/mcp/later')
     const names = async () => (await client.listTools()).tools.map(({ name }) => name)
@@ -168,7 +170,7 @@ describe('list_files', () => {
 })
 
 describe('get_file', () => {
-  test('returns lines and says how to go on where they exceed the tokens', async () => {
+  test('returns lines and says how to go on where they exceed the tokens', { tags: 'full' }, async () => {
     const lines = Array.from({ length: 2000 }, (_, i) => `"line" ${i + 1}\n`)
     await write('long.txt', lines.join(''))
     let text = ''
@@ -194,7 +196,7 @@ describe('get_file', () => {
     expect((await call('get_file', { path: 'long.txt', lines: 'all' })).error.details[0].path).toBe('/lines')
   })
 
-  test('cuts a line that is longer than the tokens by itself', async () => {
+  test('cuts a line that is longer than the tokens by itself', { tags: 'full' }, async () => {
     await write('wide.txt', 'é"'.repeat(50_000))
     const { body, result } = await call('get_file', { path: 'wide.txt', max_tokens: 1000 })
     expect(Buffer.byteLength(result.content[0].text)).toBeLessThanOrEqual(4000)
@@ -225,7 +227,9 @@ describe('get_file', () => {
     expect(read.body.result.contents).toMatchObject([{ uri: link.uri, mimeType: 'image/png', blob: base64 }])
   })
 
-  test('shows an older version, the history, and the difference of two versions', async () => {
+  test('shows an older version, the history, and the difference of two versions', {
+    tags: 'full',
+  }, async () => {
     await write('v.txt', 'one\n', { label: 'first' })
     await write('v.txt', 'two\n')
     expect((await call('get_file', { path: 'v.txt', version: 1 })).body).toMatchObject({
@@ -282,7 +286,7 @@ describe('writes', () => {
     expect((await call('get_file', { path: 'once.txt' })).body.text).toBe('aa')
   })
 
-  test('undo a deletion by its entry in the log', async () => {
+  test('undo a deletion by its entry in the log', { tags: 'full' }, async () => {
     await write('back.txt', 'here')
     await call('delete_file', { path: 'back.txt' })
     const { data } = (await callTool(world, AT, 'changes', { kind: 'file', order: 'desc', limit: 1 })).body
@@ -307,7 +311,9 @@ test('get_record shows the attachments of a record with expand', async () => {
 })
 
 describe('resources', () => {
-  test('have the content of a file and the list of a type, for who may read the whole base', async () => {
+  test('have the content of a file and the list of a type, for who may read the whole base', {
+    tags: 'full',
+  }, async () => {
     await write('r/ä b.md', '# Title', { content_type: 'text/markdown' })
     const uri = 'plinth://crm/files/docs/r/%C3%A4%20b.md'
     const read = (at: string, token?: string) =>

@@ -50,7 +50,9 @@ test.each([
   expect(error.details).toMatchObject([{ path, code: 'exclusive' }])
 })
 
-test('query_records with as_of returns the records at that time, as REST does', async () => {
+test('query_records with as_of returns the records at that time, as REST does', {
+  tags: 'full',
+}, async () => {
   const kind = await world.newType()
   const put = (id: string, data: object) => world.call('PUT', `/v1/crm/records/${kind}/${id}`, { data })
   await put('a', { n: 1 })

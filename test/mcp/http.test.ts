@@ -118,7 +118,7 @@ test('an unsupported method is -32601', async () => {
   }
 })
 
-test('invalid params are -32602, with the faulty parameter in the message', async () => {
+test('invalid params are -32602, with the faulty parameter in the message', { tags: 'full' }, async () => {
   const cases: [string, object | undefined, string][] = [
     ['tools/call', undefined, 'params'],
     ['tools/call', {}, 'params.name'],
@@ -294,7 +294,9 @@ test('a stateless request with an invalid _meta or an unsupported version is 400
   }
 })
 
-test('a stateless request refuses session methods and invalid params, and ignores notifications', async () => {
+test('a stateless request refuses session methods and invalid params, and ignores notifications', {
+  tags: 'full',
+}, async () => {
   for (const method of ['ping', 'initialize', 'logging/setLevel', 'resources/subscribe', 'constructor']) {
     const { status, body } = await post(message(method, 7, { _meta: MODERN }), modernHeaders(method))
     expect([status, body.error?.code], method).toEqual([404, -32601])
@@ -348,7 +350,9 @@ test('a base outside the grants is 403 whether or not it exists', async () => {
   expect((await rpc(server, '/mcp/crm/e/none', 'tools/list')).status).toBe(404)
 })
 
-test('a base or endpoint that does not exist is 404 for every method and protocol version', async () => {
+test('a base or endpoint that does not exist is 404 for every method and protocol version', {
+  tags: 'full',
+}, async () => {
   const call = { name: 'list_types', arguments: {} }
   for (const path of ['/mcp/nowhere', '/mcp/nowhere?readonly=1', '/mcp/nowhere/e/none', '/mcp/crm/e/none']) {
     const answers = [
@@ -371,7 +375,9 @@ test('a base or endpoint that does not exist is 404 for every method and protoco
   expect((await rpc(server, '/mcp/nowhere?readnly=1', 'tools/list')).status).toBe(400)
 })
 
-test('a base is served as soon as it is created, and is 404 as soon as it is deleted', async () => {
+test('a base is served as soon as it is created, and is 404 as soon as it is deleted', {
+  tags: 'full',
+}, async () => {
   const status = async () => (await rpc(server, '/mcp/brief', 'tools/list')).status
   expect(await status()).toBe(404)
   await server.call('PUT', '/v1/bases/brief', {})
@@ -382,7 +388,7 @@ test('a base is served as soon as it is created, and is 404 as soon as it is del
   expect(await status()).toBe(200)
 })
 
-test('?readonly=1 lists only tools that read, and makes the others unknown', async () => {
+test('?readonly=1 lists only tools that read, and makes the others unknown', { tags: 'full' }, async () => {
   const path = '/mcp/crm?readonly=1'
   const { body } = await rpc(server, path, 'tools/list')
   expect(body.result.tools.map((tool: Body) => tool.name).sort()).toEqual([
@@ -408,7 +414,9 @@ test('?readonly=1 lists only tools that read, and makes the others unknown', asy
   expect((await rpc(server, '/mcp/crm?readonly=0', 'tools/list')).body.result.tools.length).toBeGreaterThan(3)
 })
 
-test('the SQL tools are not listed when SQL is disabled, and a call returns sql_disabled', async () => {
+test('the SQL tools are not listed when SQL is disabled, and a call returns sql_disabled', {
+  tags: 'full',
+}, async () => {
   const off = await openServer({ PLINTH_SQL_ENABLED: 'false' })
   try {
     await off.call('PUT', '/v1/bases/crm', {})
@@ -491,7 +499,7 @@ test('a foreign Host or Origin is 403, which prevents DNS rebinding', async () =
     expect(await statusWith({ origin }), origin).toBe(200)
 })
 
-test('the public URL and the CORS origins are accepted as Host and Origin', async () => {
+test('the public URL and the CORS origins are accepted as Host and Origin', { tags: 'full' }, async () => {
   const shared = await openServer(
     { PLINTH_PUBLIC_URL: 'https://data.example/', PLINTH_CORS_ORIGINS: 'https://app.example' },
     server.database,
@@ -526,7 +534,7 @@ test('the public URL and the CORS origins are accepted as Host and Origin', asyn
   await shared.close()
 })
 
-test('a client that disconnects during a call causes no error in the log', async () => {
+test('a client that disconnects during a call causes no error in the log', { tags: 'full' }, async () => {
   const { hostname, port } = new URL(server.url)
   const body = JSON.stringify(message('tools/call', 1, { name: 'create_task', arguments: { title: 'gone' } }))
   for (let i = 0; i < 20; i++) {

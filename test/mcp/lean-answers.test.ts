@@ -34,7 +34,7 @@ const contains = (field: string) => ({
   ...{ action: 'claim', record_type: 'task', filter: { field, op: 'contains', value: 'x' } },
 })
 
-test('a read has meta only if there is more, and keeps nulls of its rows', async () => {
+test('a read has meta only if there is more, and keeps nulls of its rows', { tags: 'full' }, async () => {
   const query = 'SELECT id, external_id FROM task ORDER BY id'
   const { data, ...rest } = await lean('sql_query', { query })
   expect(data).toContainEqual({ id: 'a', external_id: null })
@@ -47,7 +47,9 @@ test('a read has meta only if there is more, and keeps nulls of its rows', async
   expect(elsewhere.body.meta).toMatchObject({ has_more: false, rows: 4 })
 })
 
-test('a query for columns named as those of a count still has the line about untrusted data', async () => {
+test('a query for columns named as those of a count still has the line about untrusted data', {
+  tags: 'full',
+}, async () => {
   const query = `SELECT id AS operation, 1 AS count, 0 AS statement FROM task`
   const { text } = await callTool(server, '/mcp/crm?profile=lean', 'sql_query', {
     query: query.replace(', 0 AS statement', ''),
@@ -83,7 +85,7 @@ test('a write answers id, version and status, and a dry run the record', async (
   expect(full.body).toMatchObject({ data: { n: 1 }, external_id: null })
 })
 
-test('a plan says once what it deletes, and its confirmation only the counts', async () => {
+test('a plan says once what it deletes, and its confirmation only the counts', { tags: 'full' }, async () => {
   await put('e')
   await put('f')
   const asked = { statements: "DELETE FROM task WHERE id IN ('e', 'f')" }
@@ -93,7 +95,9 @@ test('a plan says once what it deletes, and its confirmation only the counts', a
   expect(await lean('sql_write', { plan_token })).toEqual({ data: [{ operation: 'delete', count: 2 }] })
 })
 
-test('undo names other requests in lines before its plan, and its confirmation the count', async () => {
+test('undo names other requests in lines before its plan, and its confirmation the count', {
+  tags: 'full',
+}, async () => {
   await put('g')
   await lean('sql_write', { statements: "UPDATE task SET n = 9 WHERE id = 'd'" })
   const planned = await lean('undo', {})

@@ -19,7 +19,7 @@ const ends = (source: string, target: string) => link('knows', [type, source], [
 const call = (args: object, token?: string) =>
   callTool(world, '/mcp/crm', 'link_records', { ...args }, token === undefined ? {} : { token })
 
-test('link_records creates, updates and removes a link', async () => {
+test('link_records creates, updates and removes a link', { tags: 'full' }, async () => {
   const made = await call({ ...ends('a', 'b'), data: { since: 1 } })
   expect(made.body).toMatchObject({ ...ends('a', 'b'), data: { since: 1 }, operation: 'created', version: 1 })
   const again = await call({ ...ends('a', 'b'), data: { since: 2 } })

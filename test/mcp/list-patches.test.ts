@@ -35,7 +35,7 @@ const patch = (body: object, query = '') => world.call('PATCH', `/v1/crm/records
 const held = async () => succeed(await world.call('GET', `/v1/crm/records/${type}/a`))
 
 describe('a patch that appends and removes members of lists', () => {
-  test('works on REST, update_record, update_<type> and in a batch', async () => {
+  test('works on REST, update_record, update_<type> and in a batch', { tags: 'full' }, async () => {
     const rest = succeed(await patch({ data: { title: 'B' }, append: { tags: ['y'] } }))
     expect(rest).toMatchObject({
       operation: 'updated',
@@ -94,14 +94,16 @@ describe('a patch that appends and removes members of lists', () => {
     expect((await held()).version).toBe(1)
   })
 
-  test('is atomic: concurrent ones lose nothing', async () => {
+  test('is atomic: concurrent ones lose nothing', { tags: 'full' }, async () => {
     const answers = await Promise.all(times(20, (n) => patch({ append: { tags: [n] } })))
     for (const answer of answers) succeed(answer)
     const { data } = await held()
     expect(data.tags.slice(2).toSorted((a: number, b: number) => a - b)).toEqual(times(20, (n) => n))
   })
 
-  test('takes published names of properties, and moves aside for a property of its name', async () => {
+  test('takes published names of properties, and moves aside for a property of its name', {
+    tags: 'full',
+  }, async () => {
     const own = await world.newType({
       json_schema: {
         type: 'object',
@@ -141,7 +143,7 @@ test('update_<type> writes under a claim_id, and not under a lost one', async ()
   expect((await held()).data.title).toBe('mine')
 })
 
-test('create_<type> writes its relationships with the record, or neither', async () => {
+test('create_<type> writes its relationships with the record, or neither', { tags: 'full' }, async () => {
   const relType = `of_${type}`
   const cardinality = { cardinality: 'one_to_many' }
   succeed(await world.call('PUT', `/v1/crm/relationship-types/${relType}`, cardinality), 201)
@@ -167,7 +169,9 @@ test('a read of MCP shows the id whatever fields says; REST keeps to fields', as
   expect(rest.data).toEqual([{ data: { title: 'A' } }])
 })
 
-test('a tool of an endpoint takes neither links nor claims, and appends to no hidden property', async () => {
+test('a tool of an endpoint takes neither links nor claims, and appends to no hidden property', {
+  tags: 'full',
+}, async () => {
   const tools = [{ record_type: type, operations: ['create', 'update'], fields: ['data.tags'] }]
   succeed(await world.call('PUT', '/v1/crm/endpoints/narrow', { tools }), 201)
   const path = '/mcp/crm/e/narrow'

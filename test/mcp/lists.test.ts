@@ -22,7 +22,9 @@ const namesOf = (tools: Body[]): string[] => tools.map((tool) => tool.name)
 const typed = (names: string[]) => names.filter((name) => /^(create|update)_(?!record$)/.test(name))
 
 describe('the default list', () => {
-  test('of five types has the generic tools and create_<type>, in under 3,900 tokens', async () => {
+  test('of five types has the generic tools and create_<type>, in under 3,900 tokens', {
+    tags: 'full',
+  }, async () => {
     const tools = await list('/mcp/crm')
     expect(typed(namesOf(tools))).toEqual(
       Object.keys(CRM_TYPES)
@@ -33,12 +35,16 @@ describe('the default list', () => {
     expect(lintTools(tools)).toEqual([])
   })
 
-  test('has generic tools of at most 3,000 tokens, and of 3,900 with the administration on /mcp', async () => {
+  test('has generic tools of at most 3,000 tokens, and of 3,900 with the administration on /mcp', {
+    tags: 'full',
+  }, async () => {
     expect(tokensOfTools(await list('/mcp/wide'))).toBeLessThanOrEqual(3000)
     expect(tokensOfTools(await list('/mcp'))).toBeLessThanOrEqual(3900)
   })
 
-  test('has no create_<type> when they exceed the limit, and they stay callable', async () => {
+  test('has no create_<type> when they exceed the limit, and they stay callable', {
+    tags: 'full',
+  }, async () => {
     expect(typed(namesOf(await list('/mcp/wide')))).toEqual([])
     const call = { name: 'create_task', arguments: { title: 'x' } }
     const { body } = await rpc(server, '/mcp/wide', 'tools/call', call)
@@ -110,7 +116,9 @@ describe('?profile=lean', () => {
 })
 
 describe('an address that names types or tools', () => {
-  test('lists create_<type> and update_<type> of the types, whatever they cost', async () => {
+  test('lists create_<type> and update_<type> of the types, whatever they cost', {
+    tags: 'full',
+  }, async () => {
     const ids = Array.from({ length: 55 }, (_, i) => `${Object.keys(CRM_TYPES)[i % 5]}_${i + 5}`)
     const names = typed(namesOf(await list(`/mcp/wide?types=${ids.join(',')}`)))
     expect(names).toHaveLength(2 * ids.length)

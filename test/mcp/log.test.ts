@@ -104,7 +104,7 @@ describe.each([
     expect(await outcome({}, 'tools/none')).toBe('-32601')
   })
 
-  test('contains the prompt name, and only the kind of a resource', async () => {
+  test('contains the prompt name, and only the kind of a resource', { tags: 'full' }, async () => {
     const [prompt] = await lines('prompts/get', { name: 'greet', arguments: { who: CANARY } })
     expect(prompt).toMatchObject({
       prompt: 'greet',
@@ -207,7 +207,7 @@ describe('the request log of a POST', () => {
       }
   })
 
-  test('has the outcome of a streamed call once its stream has ended', async () => {
+  test('has the outcome of a streamed call once its stream has ended', { tags: 'full' }, async () => {
     for (const id of ['s1', 's2']) await world.call('PUT', `/v1/crm/records/note/${id}`, { data: {} })
     const operations = ['s1', 's2'].map((id) => ({ type: 'delete_record', record_type: 'note', id }))
     const session = await openSession(world, { token, capabilities: { elicitation: {} } })
@@ -297,7 +297,7 @@ describe('a trace context', () => {
     expect(traceOf((await inModern('tools/call', get, _meta))[0])).toEqual(other)
   })
 
-  test('that is malformed is ignored, and the request is served', async () => {
+  test('that is malformed is ignored, and the request is served', { tags: 'full' }, async () => {
     const faulty = [
       PARENT.toUpperCase(),
       `ff${PARENT.slice(2)}`,
@@ -333,7 +333,7 @@ describe('a trace context', () => {
     }
   })
 
-  test('has a trace_state only when its tracestate is well-formed', async () => {
+  test('has a trace_state only when its tracestate is well-formed', { tags: 'full' }, async () => {
     const stateOf = async (tracestate: string) =>
       (
         await linesOf((more) =>
@@ -359,7 +359,7 @@ test('a call through the stdio relay has a log line with its token and outcome',
   expect(linesAbout('aggregate_records')).toMatchObject([{ token: tokenId, outcome: 'ok' }])
 })
 
-test('at log level "warn" a call has no log line', async () => {
+test('at log level "warn" a call has no log line', { tags: 'full' }, async () => {
   const silent = await openServer({ PLINTH_LOG_LEVEL: 'warn' })
   try {
     await rpc(silent, '/mcp', 'tools/call', { name: 'list_bases', arguments: {} })

@@ -69,7 +69,9 @@ test('a missing id is refused as a required string', async () => {
 })
 
 describe('an unknown record type', () => {
-  test('is refused with the most similar type that the token may read, in MCP and in REST', async () => {
+  test('is refused with the most similar type that the token may read, in MCP and in REST', {
+    tags: 'full',
+  }, async () => {
     for (const name of ['describe_type', 'query_records', 'aggregate_records']) {
       const aggregations = name === 'aggregate_records' ? { aggregations: [{ fn: 'count' }] } : {}
       const { error } = await call(name, { record_type: 'deals', ...aggregations })
@@ -159,7 +161,9 @@ test('an unknown URL option is refused with the most similar option', async () =
   expect(rpcError.message).toBe('Unknown option in the address: "type". Did you mean "types"?')
 })
 
-test('the instructions describe the effect of a known external_id in upsert_record and create tools', async () => {
+test('the instructions describe the effect of a known external_id in upsert_record and create tools', {
+  tags: 'full',
+}, async () => {
   const { body } = await rpc(server, '/mcp/crm', 'initialize', {
     ...{ protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
   })
@@ -286,7 +290,9 @@ describe('SQL as other databases have it', () => {
     expect((await faultOf('sql_write', { statements })).hint).toContain(hint)
   })
 
-  test('advises on the own status of records with a property of that name, where it is not meant', async () => {
+  test('advises on the own status of records with a property of that name, where it is not meant', {
+    tags: 'full',
+  }, async () => {
     const hintOf = async (query: string) => (await call('sql_query', { query })).body.meta.hint
     expect(await hintOf('SELECT status, count(*) AS n FROM chore GROUP BY 1')).toContain('data_status')
     expect(await hintOf('SELECT data_status, count(*) AS n FROM chore GROUP BY 1')).toBeUndefined()
@@ -374,7 +380,9 @@ describe('the words of other systems', () => {
     })
   })
 
-  test('that list properties without "properties" around them are warned about', async () => {
+  test('that list properties without "properties" around them are warned about', {
+    tags: 'full',
+  }, async () => {
     const { body } = await call('define', {
       record_type: 'receipt',
       json_schema: { total: 'number' },
@@ -445,7 +453,9 @@ describe('the words of other systems', () => {
     expect((await answer('sql_query', { query })).message).toMatch(advice)
   })
 
-  test('a second link where there may be one is answered in the words of the tools listed', async () => {
+  test('a second link where there may be one is answered in the words of the tools listed', {
+    tags: 'full',
+  }, async () => {
     const statements = `INSERT INTO relationships (rel_type, source_id, target_id) VALUES ('billed_by', 'd1', 'i2')`
     const lean = await answer('sql_write', { statements }, '/mcp/crm?profile=lean')
     expect(lean.message).toContain('UPDATE relationships SET source_id or target_id')
@@ -455,7 +465,7 @@ describe('the words of other systems', () => {
   })
 })
 
-test('get_record reads what a record was', async () => {
+test('get_record reads what a record was', { tags: 'full' }, async () => {
   const one = { record_type: 'deal', id: 'd1' }
   const before = (await call('get_record', one)).body
   await call('update_record', { ...one, data: { amount: 7 } })

@@ -48,7 +48,7 @@ describe('the URL option ?types=', () => {
     expect(left).toEqual([...generic, 'create_note', 'update_note', 'create_task', 'update_task'])
   })
 
-  test('makes every generic tool FORBIDDEN for other types', async () => {
+  test('makes every generic tool FORBIDDEN for other types', { tags: 'full' }, async () => {
     expect((await tool(at, 'list_types')).body.data.map((type: Body) => type.id)).toEqual(['note', 'task'])
     for (const [name, args] of [
       ['query_records', { record_type: 'secret' }],
@@ -84,7 +84,9 @@ describe('the URL option ?types=', () => {
     expect((await tool(at, 'update_task', { id: 'task-1', title: 'a task' })).error).toBeUndefined()
   })
 
-  test('returns the same for a type outside the grants and for one that does not exist', async () => {
+  test('returns the same for a type outside the grants and for one that does not exist', {
+    tags: 'full',
+  }, async () => {
     const hidden = await names('/mcp/crm?types=secret', narrow)
     expect(hidden).toEqual(await names('/mcp/crm?types=nothing', narrow))
     expect(hidden).toEqual([])
@@ -124,7 +126,7 @@ describe('the URL option ?tools=', () => {
     expect(await names('/mcp/crm?tools=create_nothing')).toEqual([])
   })
 
-  test('makes other tools unknown, and suggests only the given tools', async () => {
+  test('makes other tools unknown, and suggests only the given tools', { tags: 'full' }, async () => {
     for (const name of ['upsert_record', 'create_task', 'nonsense']) {
       const { rpcError } = await tool(at, name, { record_type: 'task', data: {} })
       expect(rpcError, name).toMatchObject({ code: -32602 })
@@ -146,7 +148,7 @@ describe('the URL option ?readonly=1', () => {
   })
 })
 
-test('invalid URL options are refused, with all faults in one response', async () => {
+test('invalid URL options are refused, with all faults in one response', { tags: 'full' }, async () => {
   const many = Array.from({ length: 101 }, (_, i) => `t${i}`).join(',')
   for (const [query, details] of [
     ['types=', [{ path: 'query/types', code: 'invalid_id' }]],

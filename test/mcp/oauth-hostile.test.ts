@@ -193,7 +193,9 @@ test('what a client calls itself is text, on one line, and the host is said', as
   expect(text).toContain(host.url.slice('http://'.length))
 })
 
-test('pages run no script, fit in no frame, are not kept, and send forms here and to the client only', async () => {
+test('pages run no script, fit in no frame, are not kept, and send forms here and to the client only', {
+  tags: 'full',
+}, async () => {
   for (const page of [await pilot.open(), await pilot.signIn(mia)]) {
     const policy = page.headers.get('content-security-policy') ?? ''
     expect(policy).toMatch(
@@ -223,7 +225,7 @@ test.each<[string, Record<string, string>]>([
   expect([answer.status, answer.headers.get('location')]).toEqual([403, null])
 })
 
-test('a sign-in counts for the request that it was made for, and no other', async () => {
+test('a sign-in counts for the request that it was made for, and no other', { tags: 'full' }, async () => {
   const session = sessionIn(await pilot.signIn(mia))
   const form = { session, base: 'crm', reach: 'all', permission: 'read', end: '1', decision: 'allow' }
   const other = host.client('/other')
@@ -286,14 +288,14 @@ describe('a code', () => {
     expect((await pilot.exchange(code)).body.error).toBe('invalid_grant')
   })
 
-  test('that comes twice ends what it gave', async () => {
+  test('that comes twice ends what it gave', { tags: 'full' }, async () => {
     const code = await newCode()
     const { access_token } = succeed(await pilot.exchange(code))
     expect((await pilot.exchange(code)).status).toBe(400)
     expect((await world.as(access_token)('GET', '/v1/tokens/self')).status).toBe(401)
   })
 
-  test('of many exchanges at once gives at most one, and nothing that stays', async () => {
+  test('of many exchanges at once gives at most one, and nothing that stays', { tags: 'full' }, async () => {
     const code = await newCode()
     const before = await countTokens()
     const answers = await Promise.all(times(6, () => pilot.exchange(code)))
@@ -310,7 +312,9 @@ describe('a code', () => {
   })
 })
 
-test('refresh tokens that are forged end nothing, and are of one client and address', async () => {
+test('refresh tokens that are forged end nothing, and are of one client and address', {
+  tags: 'full',
+}, async () => {
   const { code } = answerIn(await pilot.allow(mia))
   const { refresh_token, access_token } = succeed(await pilot.exchange(code))
   const forged = ['', 'plr_x', `plr_${'A'.repeat(86)}`, access_token, mia]
@@ -390,7 +394,9 @@ test('who guesses tokens and codes is stopped', { tags: 'full' }, async () => {
   }
 })
 
-test('one address is not all clients: it neither registers nor asks for more than some', async () => {
+test('one address is not all clients: it neither registers nor asks for more than some', {
+  tags: 'full',
+}, async () => {
   const register = (n: number) =>
     world.as(null)('POST', '/oauth/register', { client_name: `c${n}`, redirect_uris: [CALLBACK] })
   const registered = await Promise.all(times(40, register))

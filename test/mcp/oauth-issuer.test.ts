@@ -47,7 +47,9 @@ test('signing keys are discovered by OAuth or OpenID metadata and loaded once', 
   }
 })
 
-test('a new signing key is loaded on first use, and the previous key remains valid', async () => {
+test('a new signing key is loaded on first use, and the previous key remains valid', {
+  tags: 'full',
+}, async () => {
   await open()
   const [old] = issuer.published
   expect(await statusOf()).toBe(200)
@@ -57,7 +59,7 @@ test('a new signing key is loaded on first use, and the previous key remains val
   expect(await statusOf({}, { key: old })).toBe(200)
 })
 
-test('tokens with 20 unknown key ids cause at most 3 requests for keys', async () => {
+test('tokens with 20 unknown key ids cause at most 3 requests for keys', { tags: 'full' }, async () => {
   await open()
   expect(await statusOf()).toBe(200)
   const forged = await Promise.all(
@@ -68,7 +70,9 @@ test('tokens with 20 unknown key ids cause at most 3 requests for keys', async (
   expect(await statusOf()).toBe(200)
 })
 
-test('while the issuer is unreachable its tokens are 500 with Retry-After, and own tokens are accepted', async () => {
+test('while the issuer is unreachable its tokens are 500 with Retry-After, and own tokens are accepted', {
+  tags: 'full',
+}, async () => {
   await open()
   const token = await issuer.sign({ plinth_grants: GRANTS })
   issuer.intervene((_, response) => {
@@ -89,7 +93,7 @@ test('while the issuer is unreachable its tokens are 500 with Retry-After, and o
   expect(server.log.join('')).toMatch(/metadata cannot be read/)
 })
 
-test('loaded keys remain valid while the issuer is unreachable', async () => {
+test('loaded keys remain valid while the issuer is unreachable', { tags: 'full' }, async () => {
   await open()
   expect(await statusOf()).toBe(200)
   issuer.intervene((_, response) => {
@@ -110,7 +114,7 @@ describe('signing keys are not loaded', () => {
     ['by metadata without keys', ({ url }) => ({ issuer: url })],
     ['by metadata that is no JSON', () => 'nonsense'],
     ['by metadata that has no end', () => `"${'x'.repeat(300_000)}"`],
-  ])('%s', async (_, metadata) => {
+  ])('%s', { tags: 'full' }, async (_, metadata) => {
     await open()
     issuer.intervene((request, response) => {
       if (request.url === '/keys') return false
@@ -122,7 +126,7 @@ describe('signing keys are not loaded', () => {
     expect(issuer.asked).not.toContain('/keys')
   })
 
-  test('from a redirect', async () => {
+  test('from a redirect', { tags: 'full' }, async () => {
     await open()
     issuer.intervene((request, response) => {
       if (request.url !== '/keys') return false
@@ -133,7 +137,7 @@ describe('signing keys are not loaded', () => {
     expect(issuer.asked).not.toContain('/elsewhere')
   })
 
-  test('when they are symmetric or malformed', async () => {
+  test('when they are symmetric or malformed', { tags: 'full' }, async () => {
     await open()
     issuer.intervene((request, response) => {
       if (request.url !== '/keys') return false
@@ -145,7 +149,9 @@ describe('signing keys are not loaded', () => {
     expect(await statusOf()).not.toBe(200)
   })
 
-  test('when they are too weak or off their curve: the issuer is at fault, and not the token', async () => {
+  test('when they are too weak or off their curve: the issuer is at fault, and not the token', {
+    tags: 'full',
+  }, async () => {
     await open()
     const own = await issuer.newKey('ES256', 'k1')
     const weak: object = { kty: 'RSA', n: 'AQAB', e: 'AQAB', kid: 'k1', alg: 'RS256' }

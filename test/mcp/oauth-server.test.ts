@@ -149,7 +149,7 @@ test('a client approves and decides nothing of the person, who approves what the
   succeed(await mia.call('POST', '/v1/crm/promote', { from: 'crm--of-client' }))
 })
 
-test('an address of a base, or of an endpoint, allows that only', async () => {
+test('an address of a base, or of an endpoint, allows that only', { tags: 'full' }, async () => {
   const endpoint = { name: 'Desk' }
   const made = await world.call('PUT', '/v1/crm/endpoints/desk', endpoint)
   expect(made.status, made.text).toBeLessThan(300)
@@ -168,7 +168,7 @@ test('an address of a base, or of an endpoint, allows that only', async () => {
   ])
 })
 
-test('of a token that proposes, an endpoint is allowed to be read only', async () => {
+test('of a token that proposes, an endpoint is allowed to be read only', { tags: 'full' }, async () => {
   succeed(await world.call('PUT', '/v1/crm/endpoints/reading', { name: 'Reading' }), 201)
   const there = oauthClient(world, host.client('/there'), `${world.url}/mcp/crm/e/reading`)
   const { token } = await world.newToken([{ permission: 'write', writes: 'propose' }], { kind: 'person' })
@@ -183,7 +183,7 @@ test('of a token that proposes, an endpoint is allowed to be read only', async (
   expect(more['code']).toBeUndefined()
 })
 
-test('a refresh replaces both secrets, and keeps the token; a replay ends it', async () => {
+test('a refresh replaces both secrets, and keeps the token; a replay ends it', { tags: 'full' }, async () => {
   const first = await issued((await person()).token)
   const { id } = (await self(first.access_token)).body
   const second = succeed(await pilot.refresh(first.refresh_token))
@@ -197,7 +197,9 @@ test('a refresh replaces both secrets, and keeps the token; a replay ends it', a
   expect((await pilot.refresh(third.refresh_token)).status).toBe(400)
 })
 
-test('the client revokes its token, by either secret, and no other client does', async () => {
+test('the client revokes its token, by either secret, and no other client does', {
+  tags: 'full',
+}, async () => {
   for (const secret of ['access_token', 'refresh_token'] as const) {
     const tokens = await issued((await person()).token)
     expect((await pilot.revoke(tokens[secret], { client_id: 'other' })).status).toBe(200)
@@ -209,7 +211,9 @@ test('the client revokes its token, by either secret, and no other client does',
   expect((await pilot.revoke('plt_unknown')).status).toBe(200)
 })
 
-test('the end of the person is that of the client: revoked, expired, or with fewer rights', async () => {
+test('the end of the person is that of the client: revoked, expired, or with fewer rights', {
+  tags: 'full',
+}, async () => {
   const mia = await person()
   const revoked = await issued(mia.token)
   succeed(await world.call('DELETE', `/v1/tokens/${mia.id}`))
@@ -229,7 +233,7 @@ test('the end of the person is that of the client: revoked, expired, or with few
   expect((await pilot.refresh(refresh_token)).status).toBe(400)
 })
 
-test('a tab allows as the one that opened it, and a client allows no other', async () => {
+test('a tab allows as the one that opened it, and a client allows no other', { tags: 'full' }, async () => {
   const mia = await person()
   const { code } = succeed(await mia.call('POST', '/v1/tokens/self/sign-in-codes'), 201)
   const { access_token } = await issued(code)
@@ -238,7 +242,7 @@ test('a tab allows as the one that opened it, and a client allows no other', asy
   expect([again.status, sessionIn(again)]).toEqual([403, ''])
 })
 
-test('a client registers itself, and its count is bounded', async () => {
+test('a client registers itself, and its count is bounded', { tags: 'full' }, async () => {
   const body = { client_name: 'Old \u202e Pilot', redirect_uris: ['http://127.0.0.1:1/callback'] }
   const made = succeed(await world.as(null)('POST', '/oauth/register', body), 201)
   expect(made).toMatchObject({ token_endpoint_auth_method: 'none', client_name: 'Old Pilot' })
@@ -274,7 +278,7 @@ test('what the authorization server needs is said by name', () => {
   )
 })
 
-test('where there is no base yet, a client that may all makes the first', async () => {
+test('where there is no base yet, a client that may all makes the first', { tags: 'full' }, async () => {
   const mia = await person()
   succeed(await world.call('DELETE', '/v1/bases/crm?confirm=crm'))
   expect((await pilot.signIn(mia.token)).text).not.toMatch(/all bases/)

@@ -56,7 +56,7 @@ describe('the protected resource metadata', () => {
       expect((await server.as(null)('GET', WELL_KNOWN + path)).status, path).toBe(404)
   })
 
-  test('contains the public URL when one is set', async () => {
+  test('contains the public URL when one is set', { tags: 'full' }, async () => {
     const shared = await openServer(
       { ...settings(), PLINTH_PUBLIC_URL: 'https://data.example/' },
       server.database,
@@ -109,7 +109,7 @@ describe('the WWW-Authenticate challenge', () => {
 })
 
 describe('an issuer token', () => {
-  test('has exactly the permissions of its grants', async () => {
+  test('has exactly the permissions of its grants', { tags: 'full' }, async () => {
     const token = await issuer.sign({ plinth_grants: READER })
     const { body } = await rpc(server, '/mcp/crm', 'tools/list', undefined, { token })
     const names = body.result.tools.map((tool: { name: string }) => tool.name)
@@ -121,7 +121,7 @@ describe('an issuer token', () => {
     expect(seen.body).toHaveProperty('data')
   })
 
-  test('is accepted from a v1 and a modern client', async () => {
+  test('is accepted from a v1 and a modern client', { tags: 'full' }, async () => {
     const token = await issuer.sign({ plinth_grants: WRITER })
     for (const dialect of ['v1', 'modern'] as const) {
       const client = await connect(server.url, token, dialect, '/mcp/crm')
@@ -139,7 +139,9 @@ describe('an issuer token', () => {
       expect((await ping(await issuer.sign({ plinth_grants: WRITER }, { header: { typ } }))).status).toBe(200)
   })
 
-  test('is in the change log by subject and client, with the same token_id after a renewal', async () => {
+  test('is in the change log by subject and client, with the same token_id after a renewal', {
+    tags: 'full',
+  }, async () => {
     const call = async (claims: object, id: string) => {
       const token = await issuer.sign({ plinth_grants: WRITER, ...claims })
       const args = { record_type: 'task', id, data: {} }
@@ -159,7 +161,9 @@ describe('an issuer token', () => {
     expect(other.token_id).not.toBe(first.token_id)
   })
 
-  test('replays its own idempotency keys after a renewal; another subject has separate keys', async () => {
+  test('replays its own idempotency keys after a renewal; another subject has separate keys', {
+    tags: 'full',
+  }, async () => {
     const write = async (claims: object, title: string) => {
       const token = await issuer.sign({ plinth_grants: WRITER, ...claims })
       const args = { record_type: 'task', data: { title }, external_id: title, idempotency_key: 'once' }
@@ -226,7 +230,7 @@ describe('an issuer token', () => {
     expect((await call('task')).body).toEqual(first.body)
   })
 
-  test('with an endpoint grant reaches that endpoint only', async () => {
+  test('with an endpoint grant reaches that endpoint only', { tags: 'full' }, async () => {
     const tools = [{ record_type: 'task', operations: ['list', 'create'] }]
     await server.call('PUT', '/v1/crm/endpoints/tasks', { tools })
     const grants = [{ base: 'crm', endpoint: 'tasks', environment: 'production', permission: 'read' }]

@@ -58,7 +58,7 @@ describe('the outline of five types', () => {
     expect(text).toContain('about task -> any many_to_many')
   })
 
-  test('says what status means, and the columns of relationships and changes', async () => {
+  test('says what status means, and the columns of relationships and changes', { tags: 'full' }, async () => {
     const text = await instructionsAt('/mcp/crm')
     expect(text).toMatch(/status.*active or cancelled.*ticket\.status.*data\.<name>.*data_<name>/)
     expect(text).toContain('relationships(id, rel_type, source_record_type, source_id,')
@@ -70,12 +70,14 @@ describe('the outline of five types', () => {
     expect(body.result.isError).toBeUndefined()
   })
 
-  test('is under 1,200 tokens with everything else that the instructions say', async () => {
+  test('is under 1,200 tokens with everything else that the instructions say', { tags: 'full' }, async () => {
     for (const option of ['', '?profile=lean', '?readonly=1', '?types=deal'])
       expect(tokensOf(await instructionsAt(`/mcp/crm${option}`))).toBeLessThan(1200)
   })
 
-  test('follows changes of types, of relationship types and of the number of records', async () => {
+  test('follows changes of types, of relationship types and of the number of records', {
+    tags: 'full',
+  }, async () => {
     succeed(await server.call('PUT', '/v1/bases/moving', {}), 201)
     expect(await instructionsAt('/mcp/moving')).toContain('no types yet')
     const define = (schema: object) =>
@@ -91,7 +93,7 @@ describe('the outline of five types', () => {
     expect(await instructionsAt('/mcp/moving')).not.toContain('knows')
   })
 
-  test('counts records by their order of magnitude', async () => {
+  test('counts records by their order of magnitude', { tags: 'full' }, async () => {
     succeed(await server.call('PUT', '/v1/bases/sized', {}), 201)
     for (const [type, count] of [
       ['one', 3],
@@ -113,7 +115,9 @@ describe('the outline of five types', () => {
 })
 
 describe('the outline of more types than fit', () => {
-  test('has the types in use with their fields, names others, and says how to see the rest', async () => {
+  test('has the types in use with their fields, names others, and says how to see the rest', {
+    tags: 'full',
+  }, async () => {
     const operations = Array.from({ length: 20 }, (_, i) => ({
       ...{ type: 'create_record', record_type: i % 2 ? 'deal' : 'contact_31' },
       data: { title: 'x', stage: 'lead', name: 'x', email: 'x@example.com' },
@@ -179,7 +183,7 @@ describe('the outline', () => {
     expect(text).not.toMatch(/deal|ticket/)
   })
 
-  test('says which tools are not listed, and how to have them listed', async () => {
+  test('says which tools are not listed, and how to have them listed', { tags: 'full' }, async () => {
     expect(await instructionsAt('/mcp/crm')).toMatch(/update_<type> exists .* \?types=a,b/)
     expect(await instructionsAt('/mcp/wide')).toMatch(
       /create_<type> and update_<type> exist .* \?types=a,b or \?tools=/,
@@ -191,7 +195,9 @@ describe('the outline', () => {
       expect(await instructionsAt(`/mcp/crm${option}`)).not.toContain('update_<type>')
   })
 
-  test('says that a plan comes before a large delete, to a token that may write', async () => {
+  test('says that a plan comes before a large delete, to a token that may write', {
+    tags: 'full',
+  }, async () => {
     for (const path of ['/mcp/crm', '/mcp/crm?profile=lean']) {
       expect(await instructionsAt(path)).toContain('plan_token alone confirms it')
       expect(await instructionsAt(path, await tokenFor(['deal'], 'read'))).not.toContain('plan_token')
@@ -199,7 +205,9 @@ describe('the outline', () => {
     expect(await instructionsAt('/mcp/crm?readonly=1')).not.toContain('plan_token')
   })
 
-  test('is in the preview of the address, and not in the instructions of /mcp or of an endpoint', async () => {
+  test('is in the preview of the address, and not in the instructions of /mcp or of an endpoint', {
+    tags: 'full',
+  }, async () => {
     const { body } = await server.call('GET', '/v1/crm/mcp/tools?profile=lean')
     expect(body.meta.instructions).toBe(await instructionsAt('/mcp/crm?profile=lean'))
     await server.call('PUT', '/v1/crm/endpoints/desk', {
@@ -221,7 +229,7 @@ test('a relationship type says what deleting its target does, unless that only u
   )
 })
 
-test('file types are named, for a token that may read the whole base', async () => {
+test('file types are named, for a token that may read the whole base', { tags: 'full' }, async () => {
   const put = (path: string, body: unknown, headers = {}) => server.call('PUT', path, body, headers)
   for (const id of ['contract', 'scan']) succeed(await put(`/v1/crm/file-types/${id}`, {}), 201)
   expect(await instructionsAt('/mcp/crm')).toContain('\nFile types: contract, scan\n')
@@ -237,7 +245,9 @@ test('?tools= that names no tool of the address is named in the instructions, wi
   expect(await instructionsAt('/mcp/crm?tools=create_deal,sql_query')).not.toContain('names what is no tool')
 })
 
-test('?types= that names no type of the token is named in the instructions and the preview, with the nearest name', async () => {
+test('?types= that names no type of the token is named in the instructions and the preview, with the nearest name', {
+  tags: 'full',
+}, async () => {
   const says = '?types= in the address names what is no record type here: del (did you mean deal?), zzz.'
   expect(await instructionsAt('/mcp/crm?types=del,deal,zzz')).toContain(`- ${says}`)
   expect(await instructionsAt('/mcp/crm?types=deal')).not.toContain('names what is no')

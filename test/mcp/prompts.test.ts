@@ -103,7 +103,7 @@ test('of two prompts with the same name the newer has its id appended to its nam
   await client.close()
 })
 
-test('getting an invalid prompt by name returns the reason', async () => {
+test('getting an invalid prompt by name returns the reason', { tags: 'full' }, async () => {
   const client = await at('/mcp/crm')
   await refused(client, 'untemplated').toMatchObject({
     message: expect.stringMatching(/"untemplated".*template/),

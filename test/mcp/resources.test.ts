@@ -186,7 +186,7 @@ test('resource templates contain {base} on /mcp and the base id on the URL of a 
   await Promise.all([all.close(), one.close()])
 })
 
-test('resources outside the grants are not listed', async () => {
+test('resources outside the grants are not listed', { tags: 'full' }, async () => {
   for (const path of ['/mcp', '/mcp/crm']) {
     const client = await at(path, 'v1', limited)
     const { resources } = await client.listResources()

@@ -41,7 +41,9 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 describe('search and fetch', () => {
-  test('are listed and callable only when ?tools= names them, on the URL of a base', async () => {
+  test('are listed and callable only when ?tools= names them, on the URL of a base', {
+    tags: 'full',
+  }, async () => {
     const names = async (path: string) =>
       (await rpc(world, path, 'tools/list')).body.result.tools.map(({ name }: Body) => name)
     expect(await names(AT)).toEqual(['search', 'fetch'])
@@ -106,7 +108,7 @@ describe.each(DIALECTS)('a %s client', (dialect) => {
 })
 
 describe('search', () => {
-  test('finds records of all types that the token may read, and of no other', async () => {
+  test('finds records of all types that the token may read, and of no other', { tags: 'full' }, async () => {
     const all = ['deal/d%3A1', 'loose/l1', 'loose/l2', 'person/p1', 'secret/s1']
     expect((await idsOf('zephyr')).sort()).toEqual(all)
     const grants = ['deal', 'person', 'loose'].map((record_type) => ({ record_type, permission: 'read' }))
@@ -149,7 +151,9 @@ describe('search', () => {
     expect(String(title).length).toBeLessThanOrEqual(200)
   })
 
-  test('searches types of any schema, including odd property names and composed schemas', async () => {
+  test('searches types of any schema, including odd property names and composed schemas', {
+    tags: 'full',
+  }, async () => {
     const long = 'x'.repeat(2000)
     const schemas = [
       closed('a"b\\', 'ü.[]', '__x', 'constructor'),
@@ -278,7 +282,9 @@ test('a server with a public URL uses it in the results of search and fetch', { 
   }
 })
 
-test('at the address with the profile lean, search says whether there is more', async () => {
+test('at the address with the profile lean, search says whether there is more', {
+  tags: 'full',
+}, async () => {
   const path = '/mcp/crm?profile=lean'
   const { body: few } = await search('observatory', undefined, path)
   expect(few).toMatchObject({ results: [{ id: 'person/p1' }], has_more: false })

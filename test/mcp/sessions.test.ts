@@ -118,7 +118,9 @@ test('an id of a session is short whatever the client says of itself', async () 
   expect(headers.get('mcp-session-id')?.length).toBeLessThan(1000)
 })
 
-test('a session stream notifies of changed tools when any server process changes a type', async () => {
+test('a session stream notifies of changed tools when any server process changes a type', {
+  tags: 'full',
+}, async () => {
   const session = await openSession(server)
   const stream = await session.listen()
   expect([stream.status, stream.type]).toEqual([200, 'text/event-stream; charset=utf-8'])

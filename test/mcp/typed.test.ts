@@ -26,7 +26,9 @@ const typedNames = async () => (await names()).filter((name) => /^(create|update
 const tool = (name: string, args: Record<string, unknown> = {}) =>
   callTool(server, `/mcp/${base}`, name, args)
 
-test('typed tools are listed after a type is created, updated as it changes, and removed with it', async () => {
+test('typed tools are listed after a type is created, updated as it changes, and removed with it', {
+  tags: 'full',
+}, async () => {
   expect(await typedNames()).toEqual([])
   await put('task', { type: 'object', properties: { a: { type: 'string' } } })
   expect(await typedNames()).toEqual(['create_task'])
@@ -43,7 +45,9 @@ test('typed tools are listed after a type is created, updated as it changes, and
   expect((await tool('create_task', {})).rpcError).toMatchObject({ code: -32602 })
 })
 
-test('the tool of a type can be called as soon as the type exists, also after a call that found none', async () => {
+test('the tool of a type can be called as soon as the type exists, also after a call that found none', {
+  tags: 'full',
+}, async () => {
   await put('task')
   expect((await tool('create_note', { title: 'x' })).rpcError).toMatchObject({ code: -32602 })
   await put('note')
@@ -55,7 +59,7 @@ test('the tool of a type can be called as soon as the type exists, also after a 
   expect(plan.error ?? plan.rpcError).toBeUndefined()
 })
 
-test('a base created again with the id of a deleted base has no typed tools', async () => {
+test('a base created again with the id of a deleted base has no typed tools', { tags: 'full' }, async () => {
   await put('task')
   expect(await typedNames()).toHaveLength(1)
   await server.call('DELETE', `/v1/bases/${base}`)
@@ -64,7 +68,7 @@ test('a base created again with the id of a deleted base has no typed tools', as
   expect((await tool('create_task', {})).rpcError).toMatchObject({ code: -32602 })
 })
 
-test('typed tools are sorted by type id, independent of creation order', async () => {
+test('typed tools are sorted by type id, independent of creation order', { tags: 'full' }, async () => {
   for (const id of ['zebra', 'apple', 'Mango', 'mango.2']) await put(id)
   const order = await typedNames()
   expect(order).toEqual([...order])
@@ -77,7 +81,9 @@ test('typed tools are sorted by type id, independent of creation order', async (
   for (let i = 0; i < 3; i++) expect(await typedNames()).toEqual(order)
 })
 
-test('when tool names of two types collide, the newer gets a suffix and keeps it', async () => {
+test('when tool names of two types collide, the newer gets a suffix and keeps it', {
+  tags: 'full',
+}, async () => {
   await put('a.b')
   await put('a_b')
   const creates = (await typedNames()).filter((name) => name.startsWith('create_'))
@@ -92,7 +98,7 @@ test('when tool names of two types collide, the newer gets a suffix and keeps it
   expect((await tool('create_a_b', { of: 'nobody' })).rpcError).toMatchObject({ code: -32602 })
 })
 
-test('types named like generic tools do not replace these tools', async () => {
+test('types named like generic tools do not replace these tools', { tags: 'full' }, async () => {
   for (const id of ['record', 'records', 'base', 'type', 'record_type', 'batch']) await put(id)
   const all = await names()
   expect(new Set(all).size).toBe(all.length)
@@ -128,7 +134,7 @@ test('all typed tools or none are listed; unlisted tools can be called', { tags:
   expect(await typedNames()).toHaveLength(15)
 })
 
-test('no typed tools are listed when all of them exceed the token budget', async () => {
+test('no typed tools are listed when all of them exceed the token budget', { tags: 'full' }, async () => {
   const wide = (count: number) => ({
     type: 'object',
     properties: Object.fromEntries(

@@ -100,7 +100,9 @@ test('an undone rename is undone again', { tags: 'full' }, async () => {
   expect((await typeOf('fee')).json_schema.required).toEqual(['total'])
 })
 
-test('the change of a type is undone alone by its seq, records and all, also over REST', async () => {
+test('the change of a type is undone alone by its seq, records and all, also over REST', {
+  tags: 'full',
+}, async () => {
   const before = await newType('toll')
   await define('toll', rename)
   const { seq } = await lastChange('toll')
@@ -119,7 +121,7 @@ test('the change of a type is undone alone by its seq, records and all, also ove
   expect(await dataOf('toll', 'b')).toEqual({ sum: 1 })
 })
 
-test('two renames of an actor are undone together', async () => {
+test('two renames of an actor are undone together', { tags: 'full' }, async () => {
   await newType('cost')
   await define('cost', rename)
   await define('cost', { migration: [{ op: 'rename', field: 'total', to: 'price' }] })
@@ -132,7 +134,9 @@ test('two renames of an actor are undone together', async () => {
   expect((await typeOf('cost')).json_schema.required).toEqual(['sum'])
 })
 
-test('a rename that a later change of the type follows stays, with its records', async () => {
+test('a rename that a later change of the type follows stays, with its records', {
+  tags: 'full',
+}, async () => {
   await newType('rent')
   await define('rent', rename)
   const { request_id } = await lastChange('rent')
@@ -142,7 +146,9 @@ test('a rename that a later change of the type follows stays, with its records',
   expect(await dataOf('rent', 'a')).toEqual({ total: 0 })
 })
 
-test('a diff of a type and its versions say nothing of the migration of its records', async () => {
+test('a diff of a type and its versions say nothing of the migration of its records', {
+  tags: 'full',
+}, async () => {
   await newType('duty')
   await define('duty', rename)
   const { diff } = await lastChange('duty')

@@ -19,7 +19,7 @@ const put = async (id: string, data: object, request: string) =>
   ).toBeLessThan(300)
 const dataOf = async (id: string) => (await world.call('GET', `/v1/crm/records/note/${id}`)).body.data
 
-test('changes lists what requests did, with old values when asked', async () => {
+test('changes lists what requests did, with old values when asked', { tags: 'full' }, async () => {
   await put('a', { n: 1 }, 'one')
   await put('a', { n: 2 }, 'two')
   const { body: groups } = await call('changes', { group: 'request', record_type: 'note' })
@@ -46,7 +46,7 @@ test('undo answers a plan, and its token alone carries it out', async () => {
   expect(await dataOf('b')).toEqual({ n: 1 })
 })
 
-test('a plan that something has overtaken is refused', async () => {
+test('a plan that something has overtaken is refused', { tags: 'full' }, async () => {
   await put('c', { n: 1 }, 'c-1')
   await put('c', { n: 2 }, 'c-2')
   const { body: plan } = await call('undo', { request_id: 'c-2' })
@@ -56,7 +56,9 @@ test('a plan that something has overtaken is refused', async () => {
   expect(await dataOf('c')).toEqual({ n: 3 })
 })
 
-test('the plan of an undo lists what was changed since, and its token undoes the rest', async () => {
+test('the plan of an undo lists what was changed since, and its token undoes the rest', {
+  tags: 'full',
+}, async () => {
   for (const id of ['g', 'h']) await put(id, { n: 1 }, 'g-1')
   for (const id of ['g', 'h']) await put(id, { n: 2 }, 'g-2')
   await put('h', { n: 3 }, 'g-3')
@@ -82,7 +84,7 @@ test('the plan of an undo lists what was changed since, and its token undoes the
   expect(none).not.toHaveProperty('plan_token')
 })
 
-test('undo of a migration takes back the type with its records, or neither', async () => {
+test('undo of a migration takes back the type with its records, or neither', { tags: 'full' }, async () => {
   const define = (args: object) => call('define', { record_type: 'bill', ...args })
   const json_schema = { type: 'object', properties: { sum: { type: 'number' } } }
   await define({ json_schema })
@@ -127,7 +129,7 @@ test('undo of nothing in particular says what it takes', async () => {
   ])
 })
 
-test('undo takes back one change by its seq', async () => {
+test('undo takes back one change by its seq', { tags: 'full' }, async () => {
   await put('d', { n: 1 }, 'd-1')
   await put('d', { n: 2 }, 'd-2')
   const { body } = await call('changes', { request_id: 'd-2' })
@@ -136,7 +138,7 @@ test('undo takes back one change by its seq', async () => {
   expect(await dataOf('d')).toEqual({ n: 1 })
 })
 
-test('undo of a deletion by its seq brings back what went with it, once', async () => {
+test('undo of a deletion by its seq brings back what went with it, once', { tags: 'full' }, async () => {
   succeed(
     await world.call('PUT', '/v1/crm/relationship-types/about', {
       source_record_types: ['note'],
@@ -185,7 +187,7 @@ test('undo of a deletion by its seq brings back what went with it, once', async 
   expect(again.body.count ?? again.body.plan?.count).toBe(0)
 })
 
-test('since and until can be an age', async () => {
+test('since and until can be an age', { tags: 'full' }, async () => {
   await put('f', { n: 1 }, 'f-1')
   const made = await world.newToken([{ permission: 'write' }], { name: 'bot' })
   succeed(await made.call('PATCH', '/v1/crm/records/note/f', { data: { n: 2 } }))
@@ -217,7 +219,7 @@ describe('undo without arguments', () => {
     return (await undo({ plan_token: plan.plan_token }, token)).body
   }
 
-  test('plans the last request of its token, and names it', async () => {
+  test('plans the last request of its token, and names it', { tags: 'full' }, async () => {
     const { token } = await own()
     await put('l1', { n: 1 }, 'l-1')
     await write(`UPDATE note SET data = '{"n": 2}' WHERE id = 'l1'`, token)
@@ -268,7 +270,9 @@ describe('undo without arguments', () => {
     expect(await dataOf('m')).toEqual({ n: 0 })
   })
 
-  test('confirms the request that was planned, whatever the token wrote since', async () => {
+  test('confirms the request that was planned, whatever the token wrote since', {
+    tags: 'full',
+  }, async () => {
     const { token } = await own()
     await put('o1', { n: 0 }, 'o-1')
     await put('o2', { n: 0 }, 'o-2')
@@ -280,7 +284,9 @@ describe('undo without arguments', () => {
     expect([await dataOf('o1'), await dataOf('o2')]).toEqual([{ n: 0 }, { n: 1 }])
   })
 
-  test('says so when something has overtaken the last request, rather than undo the one before', async () => {
+  test('says so when something has overtaken the last request, rather than undo the one before', {
+    tags: 'full',
+  }, async () => {
     const { token } = await own()
     await put('q1', { n: 0 }, 'q-1')
     await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 'q1'`, token)
@@ -291,7 +297,7 @@ describe('undo without arguments', () => {
     expect(body).not.toHaveProperty('plan_token')
   })
 
-  test('goes on after an undo that had to leave something', async () => {
+  test('goes on after an undo that had to leave something', { tags: 'full' }, async () => {
     const { token } = await own()
     for (const id of ['r1', 'r2', 'r3']) await put(id, { n: 0 }, `${id}-0`)
     await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 'r3'`, token)
@@ -306,7 +312,7 @@ describe('undo without arguments', () => {
     ])
   })
 
-  test('undoes a definition, with the records that it changed', async () => {
+  test('undoes a definition, with the records that it changed', { tags: 'full' }, async () => {
     const { token } = await own()
     succeed(
       await world.call('PUT', '/v1/crm/record-types/offer', {
@@ -322,7 +328,7 @@ describe('undo without arguments', () => {
     expect(body.data).toEqual({ sum: 1 })
   })
 
-  test('is about no request of another token, whatever its name', async () => {
+  test('is about no request of another token, whatever its name', { tags: 'full' }, async () => {
     const { token, id } = await own()
     const none = await undo({}, token)
     expect(none.error).toMatchObject({
@@ -342,7 +348,7 @@ describe('undo without arguments', () => {
     expect(await dataOf('s')).toEqual({ n: 1 })
   })
 
-  test('a dry run changes nothing, and REST takes the same as last', async () => {
+  test('a dry run changes nothing, and REST takes the same as last', { tags: 'full' }, async () => {
     const { token, call: rest } = await own()
     await put('t', { n: 0 }, 't-0')
     await write(`UPDATE note SET data = '{"n": 1}' WHERE id = 't'`, token)
@@ -369,7 +375,7 @@ test('undo needs write, and is hidden at a read-only address', async () => {
   expect(rpcError.code).toBe(-32602)
 })
 
-test('undo without a target names the other latest requests before its plan', async () => {
+test('undo without a target names the other latest requests before its plan', { tags: 'full' }, async () => {
   await put('rr1', { n: 1 }, 'recent-rest')
   const made = await call('upsert_record', { record_type: 'note', id: 'rr2', data: { n: 1 } })
   expect(made.body.operation).toBe('created')
@@ -397,7 +403,9 @@ describe('an answer of changes that is cut', () => {
   const versions = (rows: readonly Body[]) => rows.map(({ version }) => version)
   const about = { record_type: 'note', id: 'long' }
 
-  test('says first how many there are and by whom, then shows the newest, shortened, in less than the budget', async () => {
+  test('says first how many there are and by whom, then shows the newest, shortened, in less than the budget', {
+    tags: 'full',
+  }, async () => {
     const { body, text } = await call('changes', about)
     expect(Object.keys(body)).toEqual(['matches', 'data', 'meta'])
     expect(body.matches).toMatchObject({
@@ -423,7 +431,7 @@ describe('an answer of changes that is cut', () => {
     expect(versions(next.body.data)[0]).toBe(body.data.at(-1).version - 1)
   })
 
-  test('keeps to small budgets, with fewer requests', async () => {
+  test('keeps to small budgets, with fewer requests', { tags: 'full' }, async () => {
     for (const max_tokens of [200, 300, 600]) {
       const { body, text } = await call('changes', { ...about, max_tokens })
       expect(tokensOf(text)).toBeLessThanOrEqual(max_tokens)
@@ -448,7 +456,7 @@ describe('an answer of changes that is cut', () => {
     expect(body.matches.count).toBe(13)
   })
 
-  test('of SQL is counted and turned likewise, unless the query orders it', async () => {
+  test('of SQL is counted and turned likewise, unless the query orders it', { tags: 'full' }, async () => {
     const query = `SELECT seq, version, actor_name, call, request_id, data FROM changes WHERE id = :id; `
     const { body, text } = await call('sql_query', { query, params: { id: 'long' } })
     expect(Object.keys(body)[0], text).toBe('matches')
@@ -484,7 +492,7 @@ test.each([
   expect(error.details[0]).toMatchObject({ code: 'unknown_column', hint })
 })
 
-test('SQL shows cancelled records, and refuses look-around, as its text says', async () => {
+test('SQL shows cancelled records, and refuses look-around, as its text says', { tags: 'full' }, async () => {
   await put('gone', { n: 1 }, 'gone-1')
   await call('cancel_record', { record_type: 'note', id: 'gone' })
   const { body } = await call('sql_query', { query: "SELECT status FROM note WHERE id = 'gone'" })

@@ -55,7 +55,9 @@ describe('what hosts are told', () => {
     expect(decide.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true })
   })
 
-  test('the older era has them by initialize, and other media types are no views', async () => {
+  test('the older era has them by initialize, and other media types are no views', {
+    tags: 'full',
+  }, async () => {
     const list = async (capabilities: object) => {
       const session = await openSession(world, { path: PATH, capabilities })
       return JSON.stringify((await session.request('tools/list')).body.result)
@@ -93,7 +95,7 @@ describe('what hosts are told', () => {
 })
 
 describe('a plan', () => {
-  test('reaches the model without its token, and is confirmed by the view', async () => {
+  test('reaches the model without its token, and is confirmed by the view', { tags: 'full' }, async () => {
     const id = await linked()
     const planned = await call('delete_record', { record_type: 'deal', id })
     expect(planned.structuredContent.plan.what).toMatch(/^Deletes/)
@@ -106,7 +108,7 @@ describe('a plan', () => {
     expect(data).toMatchObject([{ operation: 'delete', call: { tool: 'decide' } }])
   })
 
-  test('is declined without effect, and is not confirmed twice', async () => {
+  test('is declined without effect, and is not confirmed twice', { tags: 'full' }, async () => {
     const id = await linked()
     const { _meta } = await call('delete_record', { record_type: 'deal', id })
     const sent = { decision: _meta['plinth/decision'], page: await pageKey() }
@@ -119,7 +121,7 @@ describe('a plan', () => {
     expect((await call('decide', { ...sent, choice: 'accept' })).isError).toBe(true)
   })
 
-  test('at /mcp keeps its base', async () => {
+  test('at /mcp keeps its base', { tags: 'full' }, async () => {
     const id = await linked()
     const { _meta } = await call(
       'delete_record',
@@ -163,7 +165,9 @@ describe('a host that lies', () => {
     expect(await isThere(id)).toBe(true)
   })
 
-  test('has no use of secrets of another token or address, nor of a client without views', async () => {
+  test('has no use of secrets of another token or address, nor of a client without views', {
+    tags: 'full',
+  }, async () => {
     const id = await linked()
     const { _meta } = await call('delete_record', { record_type: 'deal', id })
     const other = await world.newToken([{ permission: 'admin' }])
@@ -196,7 +200,9 @@ describe('a proposal', () => {
   const stageOf = async (id: string) =>
     (await world.call('GET', `/v1/crm/records/deal/${id}`)).body.data.stage
 
-  test('is not decided by the token that asked: its view shows where a person does', async () => {
+  test('is not decided by the token that asked: its view shows where a person does', {
+    tags: 'full',
+  }, async () => {
     const { asked, own, id } = await proposed()
     const { changes, url, decision } = asked._meta['plinth/view']
     expect(changes.changes).toMatchObject([{ id: `deal/${id}`, op: 'update', diff: [{ value: 'won' }] }])

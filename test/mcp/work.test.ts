@@ -22,7 +22,9 @@ async function queue(count: number): Promise<string> {
   return type
 }
 
-test('a worker claims a record, extends the claim, writes with it and completes it', async () => {
+test('a worker claims a record, extends the claim, writes with it and completes it', {
+  tags: 'full',
+}, async () => {
   const record_type = await queue(2)
   const { body, text } = await work({ action: 'claim', record_type, lease_seconds: 60 })
   expect(body).toMatchObject({
@@ -51,7 +53,9 @@ test('a worker claims a record, extends the claim, writes with it and completes 
   expect(released.body).toMatchObject({ status: 'released' })
 })
 
-test('a claimed record is cancelled or deleted only with its claim, alone or in a batch', async () => {
+test('a claimed record is cancelled or deleted only with its claim, alone or in a batch', {
+  tags: 'full',
+}, async () => {
   const record_type = await queue(2)
   const { body } = await work({ action: 'claim', record_type, limit: 2, sort: 'id' })
   const [first, second] = body.data.map(({ claim }: Body) => claim.id)
@@ -75,7 +79,9 @@ test('a claimed record is cancelled or deleted only with its claim, alone or in 
   expect((await work({ action: 'heartbeat', claim_id: second })).error.details[0].code).toBe('claim_lost')
 })
 
-test('include shows the active claim of each record, and force releases it with manage on the type', async () => {
+test('include shows the active claim of each record, and force releases it with manage on the type', {
+  tags: 'full',
+}, async () => {
   const record_type = await queue(2)
   const claimed = (await work({ action: 'claim', record_type, sort: 'id' })).body.data[0].claim
   const manager = (await world.newToken([{ record_type, permission: 'manage' }])).token
@@ -104,7 +110,9 @@ test('include shows the active claim of each record, and force releases it with 
   expect((await read('get_record', { id: 'r0', include: 'claim' })).body.claim).toBeNull()
 })
 
-test('a dry_run claims nothing, and a repeated idempotency_key returns the same claim', async () => {
+test('a dry_run claims nothing, and a repeated idempotency_key returns the same claim', {
+  tags: 'full',
+}, async () => {
   const record_type = await queue(2)
   expect((await work({ action: 'claim', record_type, dry_run: true })).body).toMatchObject({ dry_run: true })
   const args = { action: 'claim', record_type, idempotency_key: 'once' }
@@ -113,7 +121,7 @@ test('a dry_run claims nothing, and a repeated idempotency_key returns the same 
   expect(first.body.data[0].record.id).toBe('r0')
 })
 
-test('a wait requires only read permission, and ends with the first match', async () => {
+test('a wait requires only read permission, and ends with the first match', { tags: 'full' }, async () => {
   const record_type = await queue(0)
   const other = await queue(0)
   const grants = [
@@ -136,7 +144,9 @@ const isDone = {
   ],
 }
 
-test('a wait for a change ends with the first change that meets the condition, and the next one goes on after it', async () => {
+test('a wait for a change ends with the first change that meets the condition, and the next one goes on after it', {
+  tags: 'full',
+}, async () => {
   const record_type = await queue(2)
   const put = async (id: string, data: object) =>
     succeed(await world.call('PUT', `/v1/crm/records/${record_type}/${id}`, { data }))
@@ -155,7 +165,9 @@ test('a wait for a change ends with the first change that meets the condition, a
   expect(none).toEqual({ data: [], meta: { next_after: expect.any(Number) } })
 })
 
-test('a wait for a change shows no changes of types that the token cannot read', async () => {
+test('a wait for a change shows no changes of types that the token cannot read', {
+  tags: 'full',
+}, async () => {
   const [record_type, shut] = [await queue(1), await queue(1)]
   const { token: reader } = await world.newToken([{ record_type, permission: 'read' }])
   for (const type of [shut, record_type])
@@ -166,7 +178,7 @@ test('a wait for a change shows no changes of types that the token cannot read',
   expect(refused.error.code).toBe('FORBIDDEN')
 })
 
-test('a read token sees and may use only the action "wait" of the work tool', async () => {
+test('a read token sees and may use only the action "wait" of the work tool', { tags: 'full' }, async () => {
   const record_type = await queue(1)
   const reader = (await world.newToken([{ permission: 'read' }])).token
   const shownAt = async (path: string, token: string): Promise<Body> => {
@@ -231,7 +243,9 @@ test('an unknown claim is NOT_FOUND', async () => {
   })
 })
 
-test('a list of claims is worked on at once; a lost one is named and does not keep the others', async () => {
+test('a list of claims is worked on at once; a lost one is named and does not keep the others', {
+  tags: 'full',
+}, async () => {
   const record_type = await queue(3)
   const { body } = await work({ action: 'claim', record_type, limit: 3 })
   const [first, second, third] = body.data.map(({ claim }: Body) => claim.id)

@@ -24,7 +24,9 @@ test('GET / returns a JSON index of the interfaces, each of which exists', { tag
     expect([path, (await page(path)).status]).toEqual([path, 200])
 })
 
-test('browsers get the explorer at / and below /b/, under a policy without scripts or styles of others', async () => {
+test('browsers get the explorer at / and below /b/, under a policy without scripts or styles of others', {
+  tags: 'full',
+}, async () => {
   for (const path of ['/', '/b/crm', '/b/crm/t/deal/a%2Fb', '/b/none']) {
     const { status, headers, text } = await page(path)
     expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8'])
@@ -106,7 +108,9 @@ test('every link in the guides has a page and a heading as its target', { tags: 
   expect(broken).toEqual([])
 })
 
-test('the search of the guides finds sections with all words, and shows a query as text', async () => {
+test('the search of the guides finds sections with all words, and shows a query as text', {
+  tags: 'full',
+}, async () => {
   const search = async (q: string) => (await page(`/guides?q=${encodeURIComponent(q)}`)).text
   expect(await search('keyset pagination')).toContain('<a href="/guides/query#')
   expect(await search('bucket')).toContain('href="/guides/s3')

@@ -150,7 +150,9 @@ test('a token that may not read the types, and a page without a base, have a tab
   expect(succeed(await world.call('POST', '/graphql', { query: all })).data.bases.data).not.toEqual([])
 })
 
-test('a subscription is a stream of its changes, and other operations are one answer', async () => {
+test('a subscription is a stream of its changes, and other operations are one answer', {
+  tags: 'full',
+}, async () => {
   const run = fetcherOf('/graphql/crm', sendAs(world.adminToken))
   expect(await run({ query: '{ _base }' }, { documentAST: parse('{ _base }') })).toEqual({
     data: { _base: 'crm' },

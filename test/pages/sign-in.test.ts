@@ -19,7 +19,9 @@ const exchange = (code: unknown, headers: Record<string, string> = {}, call = wo
 const expire = (table: 'sign_in_code' | 'token', where: string) =>
   world.database.query(`UPDATE plinth.${table} SET expires_at = now() - interval '1 s' WHERE ${where}`)
 
-test('a code is exchanged once for a token with the same grants, for twelve hours', async () => {
+test('a code is exchanged once for a token with the same grants, for twelve hours', {
+  tags: 'full',
+}, async () => {
   const asker = await world.newToken([{ base: 'crm', permission: 'read' }], { name: 'Mia' })
   const made = succeed(await asker.call('POST', CODES), 201)
   expect(made).toEqual({ code: expect.stringMatching(/^[\w-]{43}$/), expires_at: expect.any(String) })
@@ -62,7 +64,9 @@ test('of many exchanges of one code at the same time, one succeeds', async () =>
   expect(statuses.filter((status) => status === 401)).toHaveLength(7)
 })
 
-test('used, expired, unknown and malformed codes, and those of revoked tokens, have the same error', async () => {
+test('used, expired, unknown and malformed codes, and those of revoked tokens, have the same error', {
+  tags: 'full',
+}, async () => {
   const used = await newCode()
   succeed(await exchange(used))
   const expired = await newCode()
@@ -92,7 +96,7 @@ test('a revocation ends the tabs that the token signed in, at once', async () =>
   expectFailure(await world.as(token)('GET', '/v1/tokens/self'), 'UNAUTHORIZED')
 })
 
-test('signing out revokes the token of a tab, and no other', async () => {
+test('signing out revokes the token of a tab, and no other', { tags: 'full' }, async () => {
   const asker = await world.newToken([{ permission: 'read' }])
   const out = (token: string) => world.as(token)('POST', '/playground/sign-out')
   const [first, second] = [
@@ -108,7 +112,9 @@ test('signing out revokes the token of a tab, and no other', async () => {
   expect(data.filter(({ created_by }: Body) => created_by === asker.id)).toHaveLength(1)
 })
 
-test('a tab cannot sign in others, and ends no later than the token that opened it', async () => {
+test('a tab cannot sign in others, and ends no later than the token that opened it', {
+  tags: 'full',
+}, async () => {
   const end = new Date(Date.now() + 3_600_000).toISOString()
   const asker = await world.newToken([{ permission: 'admin' }], { expires_at: end })
   const { token, expires_at } = succeed(await exchange(await newCode(asker.call)))
@@ -117,7 +123,7 @@ test('a tab cannot sign in others, and ends no later than the token that opened 
   expectFailure(await world.as(null)('POST', CODES), 'UNAUTHORIZED')
 })
 
-test('a token keeps its ten newest codes and its twenty newest tabs', async () => {
+test('a token keeps its ten newest codes and its twenty newest tabs', { tags: 'full' }, async () => {
   const asker = await world.newToken([{ permission: 'read' }])
   const codes: string[] = []
   for (const _ of times(12, () => 0)) codes.push(await newCode(asker.call))
@@ -174,7 +180,9 @@ test('a code is stored by its hash only, and is in neither the log nor a stored 
     }
 })
 
-test('plinth open prints an address with a code in its fragment, which no server gets', async () => {
+test('plinth open prints an address with a code in its fragment, which no server gets', {
+  tags: 'full',
+}, async () => {
   const settings = { PLINTH_URL: world.url, PLINTH_TOKEN: world.adminToken, PLINTH_DATA_DIR: 'none' }
   const open = async (...args: string[]) => {
     const { code, out, err } = await plinth(['open', ...args], settings)

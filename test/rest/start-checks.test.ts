@@ -58,7 +58,9 @@ const putLarge = (base: string) => async (server: Awaited<ReturnType<typeof open
 describe('the store of contents', () => {
   beforeAll(async () => during(database, { PLINTH_BLOB_URL: store('own') }, putLarge('crm')))
 
-  test('belongs to its database: a start with it again, and with a moved copy without its id, is served', async () => {
+  test('belongs to its database: a start with it again, and with a moved copy without its id, is served', {
+    tags: 'full',
+  }, async () => {
     await during(database, { PLINTH_BLOB_URL: store('own') })
     const id = join(folder, 'own', 'store-id')
     const kept = await readFile(id, 'utf8')
@@ -77,7 +79,9 @@ describe('the store of contents', () => {
     expect(existsSync(join(folder, 'empty', 'store-id'))).toBe(false)
   })
 
-  test('is refused for a new database, whose sweep would remove contents of the other one', async () => {
+  test('is refused for a new database, whose sweep would remove contents of the other one', {
+    tags: 'full',
+  }, async () => {
     const other = await cloneDatabase()
     onTestFinished(() => other.drop())
     await expect(during(other, { PLINTH_BLOB_URL: store('own') })).rejects.toThrow(
@@ -123,7 +127,9 @@ describe('the store of contents', () => {
   })
 })
 
-test('a database that takes no writes ends the start, which says to give the primary', async () => {
+test('a database that takes no writes ends the start, which says to give the primary', {
+  tags: 'full',
+}, async () => {
   const standby = await cloneDatabase()
   onTestFinished(() => standby.drop())
   const client = new pg.Client(standby.url)

@@ -45,7 +45,7 @@ const stored = async (id: string) => (await world.call('GET', `${path}/${id}`)).
 const batch = (...operations: object[]) =>
   through('batch', { operations: operations.map((each) => ({ record_type: 'deal', ...each })) })
 
-test('a batch under a row-level policy writes like its operations alone', async () => {
+test('a batch under a row-level policy writes like its operations alone', { tags: 'full' }, async () => {
   const { body } = await batch(
     { type: 'create_record', id: `n${a}`, data: { title: 'new' } },
     { type: 'upsert_record', id: a, data: { title: 'put' } },

@@ -201,7 +201,9 @@ describe('A list under a row-level policy', () => {
 })
 
 describe('A row-level policy', () => {
-  test('refuses other record types, and operations that do not support policies', async () => {
+  test('refuses other record types, and operations that do not support policies', {
+    tags: 'full',
+  }, async () => {
     succeed(await world.call('PUT', '/v1/crm/record-types/other', {}), 201)
     expect((await through('list', { type: 'other' })).error).toMatchObject({
       code: 'FORBIDDEN',

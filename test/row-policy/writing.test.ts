@@ -58,7 +58,9 @@ const dataOf = async (id: string) => (await stored(id)).data
 const expectUntouched = async (id: string) => expect((await stored(id)).version).toBe(1)
 
 describe('Creating a record under a row-level policy', () => {
-  test('applies defaults to missing properties, and returns visible fields only', async () => {
+  test('applies defaults to missing properties, and returns visible fields only', {
+    tags: 'full',
+  }, async () => {
     const { body } = await through('create', { type, data: { title: `n${a}` } })
     expect(body).toMatchObject({ operation: 'created', version: 1 })
     expect(body.data).toEqual({ title: `n${a}`, stage: 'open' })
@@ -202,7 +204,7 @@ describe('A PUT under a row-level policy', () => {
     await expectUntouched(a)
   })
 
-  test('by concurrent requests creates one record, and all of them succeed', async () => {
+  test('by concurrent requests creates one record, and all of them succeed', { tags: 'full' }, async () => {
     const all = await Promise.all(
       Array.from({ length: 8 }, (_, n) => through('put', { type, id: `c${a}`, data: { amount: n } })),
     )
@@ -215,7 +217,7 @@ describe('A PUT under a row-level policy', () => {
 })
 
 describe('A patch under a row-level policy', () => {
-  test('is merged into the visible fields', async () => {
+  test('is merged into the visible fields', { tags: 'full' }, async () => {
     const { body } = await through('patch', { type, id: a, merge: { stage: null, amount: 4 } })
     expect(body).toMatchObject({ version: 2, data: { title: `t${a}`, amount: 4 } })
     expect(await dataOf(a)).toEqual({ title: `t${a}`, amount: 4, secret: 'canary', team: 'ours' })
@@ -303,7 +305,7 @@ describe('Under a row-level policy', () => {
     expect((await ours('restore', { type, id: a })).error?.code).toBe('NOT_FOUND')
   })
 
-  test('a deletion that cascades to a hidden record is refused', async () => {
+  test('a deletion that cascades to a hidden record is refused', { tags: 'full' }, async () => {
     const rel = { source_record_types: ['deal'], target_record_types: ['deal'], on_delete: 'cascade' }
     succeed(await world.call('PUT', `/v1/crm/relationship-types/part${serial}`, rel), 201)
     const link = (source: string) => ({

@@ -27,7 +27,7 @@ const signed = (...args: Parameters<ReturnType<typeof signedWith>>) => signedWit
 
 const SEEN = '/s3/crm/docs/seen.txt'
 
-test('a request without a signature, or with a bearer token, reads nothing', async () => {
+test('a request without a signature, or with a bearer token, reads nothing', { tags: 'full' }, async () => {
   const bearer = { authorization: `Bearer ${world.adminToken}` }
   expect(await raw({ path: SEEN })).toMatchObject({ status: 403, code: 'AccessDenied' })
   expect(await raw({ path: SEEN, headers: bearer })).toMatchObject({
@@ -37,7 +37,7 @@ test('a request without a signature, or with a bearer token, reads nothing', asy
   expect((await raw(await signed({ path: SEEN }))).text).toBe('in docs')
 })
 
-test('methods that S3 does not have are refused in its terms', async () => {
+test('methods that S3 does not have are refused in its terms', { tags: 'full' }, async () => {
   for (const method of ['PATCH', 'OPTIONS']) {
     for (const path of ['/s3', '/s3/crm', SEEN])
       expect([method, path, await raw({ method, path })]).toMatchObject([
@@ -62,7 +62,7 @@ test('a NUL in the name of an object or in a parameter is refused', async () => 
     expect(await raw(await signed(each))).toMatchObject({ status: 400, code: 'InvalidURI' })
 })
 
-test('any altered part of a signed request is refused', async () => {
+test('any altered part of a signed request is refused', { tags: 'full' }, async () => {
   const good = await signed({ path: SEEN, headers: { 'x-amz-meta-a': '1' } })
   const { authorization = '' } = good.headers
   const altered: Sent[] = [
@@ -96,7 +96,9 @@ test('a signature is valid for 15 minutes on either side', async () => {
     })
 })
 
-test('a credential reaches nothing outside its file type, its base and its permission', async () => {
+test('a credential reaches nothing outside its file type, its base and its permission', {
+  tags: 'full',
+}, async () => {
   const send = senderOf(keys)
   const denied = { code: 'AccessDenied', status: 403 }
   for (const place of [{ Key: 'private/seen.txt' }, { Bucket: 'other', Key: 'docs/seen.txt' }]) {
@@ -125,7 +127,9 @@ test('a credential reaches nothing outside its file type, its base and its permi
     expect((await world.call('GET', `/v1/crm/files/${type}/seen.txt`)).text).toBe(`in ${type}`)
 })
 
-test('a credential ends when it is revoked, with its token, and with its file type', async () => {
+test('a credential ends when it is revoked, with its token, and with its file type', {
+  tags: 'full',
+}, async () => {
   const Key = 'docs/seen.txt'
   const gone = { code: 'InvalidAccessKeyId', status: 403 }
   const own = await newKeys(world)
@@ -183,7 +187,7 @@ test('a credential revoked during an upload writes nothing', async () => {
   expectFailure(await world.call('GET', '/v1/crm/files/docs/late'), 'NOT_FOUND')
 })
 
-test('a token gives no more than it has, and sees no credentials of others', async () => {
+test('a token gives no more than it has, and sees no credentials of others', { tags: 'full' }, async () => {
   const reader = await world.newToken([{ permission: 'read' }])
   const make = (body: object, call = reader.call) => call('POST', '/v1/crm/s3-credentials', body)
   expectFailure(await make({ permission: 'write', expires_in: 60 }), 'FORBIDDEN')
@@ -259,7 +263,7 @@ test.each<[string, () => Promise<Sent>, string]>([
   expectFailure(await world.call('GET', '/v1/crm/files/docs/bad'), 'NOT_FOUND')
 })
 
-test('what XML cannot have is in no response', async () => {
+test('what XML cannot have is in no response', { tags: 'full' }, async () => {
   const body = '<Delete><Object><Key>docs/\ufffe</Key></Object></Delete>'
   const digest = createHash('md5').update(body).digest('base64')
   const path = '/s3/crm'
@@ -296,7 +300,9 @@ test.each<[string, string, number, string]>([
   expectFailure(await world.call('GET', '/v1/crm/files/docs/bad'), 'NOT_FOUND')
 })
 
-test('a query parameter or payload with the name of a member of every object is refused as any other', async () => {
+test('a query parameter or payload with the name of a member of every object is refused as any other', {
+  tags: 'full',
+}, async () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'x']) {
     const query = Object.fromEntries([[name, '1']])
     expect(await raw(await signed({ path: SEEN, query })), name).toMatchObject({

@@ -26,7 +26,7 @@ afterAll(() => world.close())
 const streamOf = (bytes: Buffer) => Readable.from([bytes.subarray(0, 1000), bytes.subarray(1000)])
 const keysOf = (page: { Contents?: { Key: string }[] }) => (page.Contents ?? []).map(({ Key }) => Key)
 
-test('an object is a file, with its type, its metadata and its versions', async () => {
+test('an object is a file, with its type, its metadata and its versions', { tags: 'full' }, async () => {
   const Key = 'docs/a b/hello+é(1)\'&".txt'
   const first = await send('PutObject', {
     Key,
@@ -63,7 +63,7 @@ test.each(['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'])(
   },
 )
 
-test('ranges and conditions hold as in S3', async () => {
+test('ranges and conditions hold as in S3', { tags: 'full' }, async () => {
   const Key = 'docs/ranged'
   const { ETag } = await send('PutObject', { Key, Body: '0123456789' })
   const part = await send('GetObject', { Key, Range: 'bytes=2-4' })
@@ -84,7 +84,9 @@ test('ranges and conditions hold as in S3', async () => {
   await send('PutObject', { Key: 'docs/new', Body: 'x', IfNoneMatch: '*' })
 })
 
-test('lists are in the order of keys over all file types, with pages, prefixes and folders', async () => {
+test('lists are in the order of keys over all file types, with pages, prefixes and folders', {
+  tags: 'full',
+}, async () => {
   const all = ['a-b/1', 'a/0', 'a/b/1', 'a/b/2', 'a/b-c', 'a/é', 'a/z z&<'].sort((one, other) =>
     Buffer.compare(Buffer.from(one), Buffer.from(other)),
   )
@@ -125,7 +127,7 @@ test('lists are in the order of keys over all file types, with pages, prefixes a
   })
 })
 
-test('an empty folder is created, found, listed, copied and deleted', async () => {
+test('an empty folder is created, found, listed, copied and deleted', { tags: 'full' }, async () => {
   const folder = { Key: 'docs/made/é/' }
   expect((await send('PutObject', { ...folder, Body: '', Metadata: { mode: '16877' } })).ETag).toBe(
     `"${sha256('')}"`,
@@ -159,7 +161,7 @@ test('an empty folder is created, found, listed, copied and deleted', async () =
   expect(await send('DeleteObject', folder)).toMatchObject({ $metadata: { httpStatusCode: 204 } })
 })
 
-test('a folder with files in it needs no file of its own', async () => {
+test('a folder with files in it needs no file of its own', { tags: 'full' }, async () => {
   await send('PutObject', { Key: 'docs/full/a', Body: 'a' })
   await send('PutObject', { Key: 'docs/full/', Body: '' })
   await send('PutObject', { Key: 'docs/', Body: '' })
@@ -181,7 +183,7 @@ test('a folder with files in it needs no file of its own', async () => {
   })
 })
 
-test('a list goes on after the file that keeps a folder', async () => {
+test('a list goes on after the file that keeps a folder', { tags: 'full' }, async () => {
   for (const Key of ['docs/paged/', 'docs/paged/!', 'docs/paged/a', 'docs/paged/b/c'])
     await send('PutObject', { Key, Body: '' })
   const Prefix = 'docs/paged/'
@@ -205,7 +207,9 @@ test('a list goes on after the file that keeps a folder', async () => {
   expect([keysOf(after), after.KeyCount]).toEqual([['docs/paged/!', 'docs/paged/a'], 3])
 })
 
-test('a folder has no content, a path like any other, and needs the right to write', async () => {
+test('a folder has no content, a path like any other, and needs the right to write', {
+  tags: 'full',
+}, async () => {
   const invalid = { code: 'InvalidArgument', status: 400 }
   for (const input of [
     { Key: 'docs/full/', Body: 'content' },
@@ -223,7 +227,9 @@ test('a folder has no content, a path like any other, and needs the right to wri
   expect(await faultOf(send('HeadObject', { Key: 'docs/forbidden/' }))).toMatchObject({ status: 404 })
 })
 
-test('what is deleted is gone, alone or with others, and deleting it again succeeds', async () => {
+test('what is deleted is gone, alone or with others, and deleting it again succeeds', {
+  tags: 'full',
+}, async () => {
   for (const Key of ['docs/x1', 'docs/x2', 'docs/"q"&<>']) await send('PutObject', { Key, Body: 'x' })
   await send('DeleteObject', { Key: 'docs/x1' })
   await send('DeleteObject', { Key: 'docs/x1' })
@@ -241,7 +247,9 @@ test('what is deleted is gone, alone or with others, and deleting it again succe
   })
 })
 
-test('of many objects, one is deleted only with the ETag that it was named with', async () => {
+test('of many objects, one is deleted only with the ETag that it was named with', {
+  tags: 'full',
+}, async () => {
   for (const Key of ['docs/kept', 'docs/gone', 'docs/any']) await send('PutObject', { Key, Body: Key })
   const Objects = [
     { Key: 'docs/kept', ETag: `"${sha256('other')}"` },
@@ -262,7 +270,9 @@ test('of many objects, one is deleted only with the ETag that it was named with'
   expect(String(await bytesOf(await send('GetObject', { Key: 'docs/kept' })))).toBe('docs/kept')
 })
 
-test('a copy has the content of its source, and its own properties if it asks for them', async () => {
+test('a copy has the content of its source, and its own properties if it asks for them', {
+  tags: 'full',
+}, async () => {
   await send('PutObject', {
     Key: 'docs/from é',
     Body: 'copied',
@@ -367,7 +377,9 @@ test('an upload in parts is complete only with the size and the checksum of the 
   expect((await send('HeadObject', { Key })).ContentLength).toBe(size)
 })
 
-test('an upload in parts is complete with the checksum of the checksums of its parts', async () => {
+test('an upload in parts is complete with the checksum of the checksums of its parts', {
+  tags: 'full',
+}, async () => {
   const Key = 'docs/composite.bin'
   const { parts, complete, size } = await sendParts(Key, 'SHA256')
   const composite = sha256Of(Buffer.concat(parts.map(sha256Of))).toString('base64')
@@ -427,7 +439,7 @@ test('a URL signed with Signature V2, or such a header, is told to use V4', asyn
   }
 })
 
-test('a credential names the region auto, and any other one is taken', async () => {
+test('a credential names the region auto, and any other one is taken', { tags: 'full' }, async () => {
   expect(keys.region).toBe('auto')
   for (const region of ['auto', 'us-east-1', 'eu-central-1']) {
     const client = clientOf(keys, { region })
@@ -455,7 +467,7 @@ describe('a signed download with headers for its response', () => {
     return headers
   }
 
-  test('gets the six of them, and only where the signature has them', async () => {
+  test('gets the six of them, and only where the signature has them', { tags: 'full' }, async () => {
     await send('PutObject', { Key, Body: '{}', ContentType: 'application/json' })
     const url = await urlOf(response)
     const headers = await headersOf(url)
@@ -502,7 +514,9 @@ describe('a signed download with headers for its response', () => {
   })
 })
 
-test('properties of an object that a file does not keep are refused by name, and nothing is stored', async () => {
+test('properties of an object that a file does not keep are refused by name, and nothing is stored', {
+  tags: 'full',
+}, async () => {
   const refused = { code: 'NotImplemented', status: 501 }
   for (const more of [
     { CacheControl: 'max-age=60' },
@@ -535,7 +549,7 @@ test('a bucket is a base: it is found, listed and located, and not created', asy
   })
 })
 
-test('what the file type refuses is refused in the terms of S3', async () => {
+test('what the file type refuses is refused in the terms of S3', { tags: 'full' }, async () => {
   const storage = { max_bytes: 10, content_types: ['text/plain'], immutable: true }
   succeed(await world.call('PUT', '/v1/crm/file-types/strict', { storage }), 201)
   const put = (more: object) =>

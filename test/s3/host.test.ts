@@ -62,7 +62,9 @@ test.each([
   await send('DeleteObject', { Key })
 })
 
-test('the address below /s3 still works, and at the root of the host "s3" is a bucket like any other', async () => {
+test('the address below /s3 still works, and at the root of the host "s3" is a bucket like any other', {
+  tags: 'full',
+}, async () => {
   const below = senderOf({ ...keys, endpoint: `${world.url}/s3` })
   await below('PutObject', { Key: 'docs/below', Body: 'below' })
   const send = senderOf(keys, clientAt(keys, true))
@@ -73,7 +75,9 @@ test('the address below /s3 still works, and at the root of the host "s3" is a b
   await senderOf(own, clientAt(own, false))('HeadBucket')
 })
 
-test('the host has S3 only, for every path, and other hosts have none of it at their root', async () => {
+test('the host has S3 only, for every path, and other hosts have none of it at their root', {
+  tags: 'full',
+}, async () => {
   const authorization = `Bearer ${world.adminToken}`
   for (const path of ['/v1/bases', '/healthz', '/', '/mcp'])
     for (const host of [HOST, HOST.toUpperCase(), `${HOST}:80`, `crm.${HOST}`])

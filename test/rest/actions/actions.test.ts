@@ -16,7 +16,9 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const call: World['call'] = (...args) => world.call(...args)
-test('a run writes its steps, passes values between them, and answers its output', async () => {
+test('a run writes its steps, passes values between them, and answers its output', {
+  tags: 'full',
+}, async () => {
   const action = await newAction(
     [
       create('a', { title: '{{input.title}}', n: '{{input.n}}' }, { id: 'one' }),
@@ -55,7 +57,9 @@ test('a run writes its steps, passes values between them, and answers its output
   expect((await action.records()).map(({ data }) => data)).toEqual([{ title: 'T', n: 2 }])
 })
 
-test('each change of a run names it as the cause, and comes through an action', async () => {
+test('each change of a run names it as the cause, and comes through an action', {
+  tags: 'full',
+}, async () => {
   const action = await newAction([create('a', { title: 'x' }), create('b', { title: 'y' })])
   const { run_id } = succeed(await action.run())
   const log = await world.logOf(action.type)
@@ -69,7 +73,9 @@ test('each change of a run names it as the cause, and comes through an action', 
   expect((await world.logOf(action.type)).slice(2).filter(({ cause }) => cause !== null)).toEqual([])
 })
 
-test('a failing last step undoes all others, and the log keeps the failed run', async () => {
+test('a failing last step undoes all others, and the log keeps the failed run', {
+  tags: 'full',
+}, async () => {
   const action = await newAction([
     create('a', { title: 'written' }),
     { name: 'b', type: 'upsert_record', record_type: '$type', id: 'kept', data: { n: 5 } },
@@ -114,7 +120,7 @@ test('a run under an idempotency key takes effect once, also when two arrive at 
   expect(await action.runs()).toHaveLength(1)
 })
 
-test('a failed run under an idempotency key is in the log too, once', async () => {
+test('a failed run under an idempotency key is in the log too, once', { tags: 'full' }, async () => {
   const action = await newAction([
     create('a', { title: 'x' }, { id: 'same' }),
     create('b', {}, { id: 'same' }),
@@ -127,7 +133,7 @@ test('a failed run under an idempotency key is in the log too, once', async () =
   expect((await action.runs()).map(({ id, status }) => [id, status])).toEqual([[details[0].run_id, 'failed']])
 })
 
-test('a dry run answers what would be, and leaves nothing, not even a run', async () => {
+test('a dry run answers what would be, and leaves nothing, not even a run', { tags: 'full' }, async () => {
   const action = await newAction([create('a', { title: '{{input.t}}' })], { output: '{{steps.a.version}}' })
   const ran = succeed(await action.dryRun({ t: 'T' }))
   expect(ran).toMatchObject({ status: 'succeeded', dry_run: true, output: 1 })
@@ -274,7 +280,9 @@ describe('an action is refused', () => {
 })
 
 describe('an input', () => {
-  test('is checked by the schema, gets its defaults, and an invalid one is no run', async () => {
+  test('is checked by the schema, gets its defaults, and an invalid one is no run', {
+    tags: 'full',
+  }, async () => {
     const action = await newAction([create('a', { title: '{{input.title}}', n: '{{input.n}}' })], {
       input_schema: {
         type: 'object',
@@ -293,7 +301,9 @@ describe('an input', () => {
     expect((await action.records()).map(({ data }) => data)).toEqual([{ title: 'x', n: 7 }])
   })
 
-  test('cannot add templates, operations, conditions, references or members of prototypes', async () => {
+  test('cannot add templates, operations, conditions, references or members of prototypes', {
+    tags: 'full',
+  }, async () => {
     const action = await newAction(
       [
         create('a', { title: '{{input.title}}' }, { id: '{{input.id}}' }),
@@ -323,7 +333,9 @@ describe('an input', () => {
     expectFailure(await action.run({ id: '../../etc', title: 'x', filter: 1 }), 'VALIDATION_ERROR')
   })
 
-  test('that is deep or long is refused, and one that a template repeats is bounded', async () => {
+  test('that is deep or long is refused, and one that a template repeats is bounded', {
+    tags: 'full',
+  }, async () => {
     const repeated = Array.from({ length: 50 }, () => '{{input.x}}')
     const action = await newAction([create('a', { title: 'x', all: repeated, deep: [[[['{{input.x}}']]]] })])
     const long = expectFailure(await action.run({ x: 'y'.repeat(500_000) }), 'VALIDATION_ERROR')
@@ -340,7 +352,7 @@ describe('an input', () => {
 })
 
 describe('a run', () => {
-  test('has the rights of its caller only', async () => {
+  test('has the rights of its caller only', { tags: 'full' }, async () => {
     const action = await newAction([create('a', {})])
     const types = await newAction([{ name: 't', type: 'upsert_record_type', id: 'made_by_action' }])
     const queries = await newAction([{ name: 'q', type: 'query', record_type: '$type' }])
@@ -367,7 +379,7 @@ describe('a run', () => {
     succeed(await call('GET', '/v1/crm/record-types/made_by_action'))
   })
 
-  test('checks a type that a template names when the step runs', async () => {
+  test('checks a type that a template names when the step runs', { tags: 'full' }, async () => {
     const action = await newAction([
       create('a', {}),
       { name: 'b', type: 'create_record', record_type: '{{input.t}}', data: {} },
@@ -378,7 +390,9 @@ describe('a run', () => {
     succeed(await action.run({ t: action.type }))
   })
 
-  test('of an action that is being deleted waits for that, and is no server error', async () => {
+  test('of an action that is being deleted waits for that, and is no server error', {
+    tags: 'full',
+  }, async () => {
     const action = await newAction([create('a', {})])
     const holding = await holdOpen(world.database)
     await holding.query(`DELETE FROM plinth.action WHERE base_id = 'crm' AND id = $1`, [action.id])
@@ -389,7 +403,7 @@ describe('a run', () => {
     expect(await action.records()).toHaveLength(1)
   })
 
-  test('of an absent action, or one that was deleted, is 404', async () => {
+  test('of an absent action, or one that was deleted, is 404', { tags: 'full' }, async () => {
     expectFailure(await call('POST', '/v1/crm/actions/none/run', {}), 'NOT_FOUND')
     expectFailure(await call('GET', '/v1/crm/actions/none/runs'), 'NOT_FOUND')
     const action = await newAction([create('a', {})])
@@ -402,7 +416,7 @@ describe('a run', () => {
     ).toEqual([])
   })
 
-  test('can make the types that it writes', async () => {
+  test('can make the types that it writes', { tags: 'full' }, async () => {
     const id = `fresh${++serial}`
     const action = await newAction([
       {
@@ -419,7 +433,7 @@ describe('a run', () => {
     expect(succeed(await call('GET', `/v1/crm/records/${id}`)).data).toHaveLength(1)
   })
 
-  test('lists its log in pages, newest first, by status', async () => {
+  test('lists its log in pages, newest first, by status', { tags: 'full' }, async () => {
     const action = await newAction([create('a', { n: '{{input.n}}' })])
     for (const n of [1, 'x', 2]) await action.run({ n })
     expect((await action.runs()).map(({ input }) => input)).toEqual([{ n: 2 }, { n: 'x' }, { n: 1 }])
@@ -457,7 +471,7 @@ describe('The condition of a step', () => {
     when: { field, op, ...(value !== undefined && { value }) },
   })
 
-  test('leaves the step out unless it holds, and its readers get null', async () => {
+  test('leaves the step out unless it holds, and its readers get null', { tags: 'full' }, async () => {
     const action = await newAction(
       [
         create('large', { title: 'large' }, { id: 'l', ...when('input.n', 'gte', 10) }),
@@ -491,7 +505,7 @@ describe('The condition of a step', () => {
     expect(large.output).toEqual({ large: 'l', text: 'large: l' })
   })
 
-  test('compares with values of templates, which add no condition', async () => {
+  test('compares with values of templates, which add no condition', { tags: 'full' }, async () => {
     const action = await newAction([
       { name: 'q', type: 'query', record_type: '$type', sort: 'id', limit: 1 },
       create('a', { title: 'x' }, when('input.title', 'neq', '{{steps.q.data[0].data.title}}')),
@@ -507,7 +521,7 @@ describe('The condition of a step', () => {
     expect(succeed(await inline.dryRun({ x: 0, y: 1 })).steps[0].skipped).toBe(true)
   })
 
-  test('is checked when the action is written', async () => {
+  test('is checked when the action is written', { tags: 'full' }, async () => {
     const action = await newAction([create('a', { title: 'x' }), create('b', { title: 'x' }, { id: 'b' })])
     const fault = async (condition: unknown, path: string, schema: object = {}) => {
       const steps = [
@@ -530,7 +544,9 @@ describe('The condition of a step', () => {
   })
 })
 
-test('an upsert with on_existing "keep" leaves a record that exists as it is, also after the value of a template', async () => {
+test('an upsert with on_existing "keep" leaves a record that exists as it is, also after the value of a template', {
+  tags: 'full',
+}, async () => {
   const step = { name: 'a', type: 'upsert_record', record_type: '$type', id: '{{input.id}}' }
   const action = await newAction([{ ...step, data: { n: '{{input.n}}' }, on_existing: 'keep' }], {
     output: { n: '{{steps.a.record.data.n}}', did: '{{steps.a.operation}}' },

@@ -125,7 +125,7 @@ describe('an http step', () => {
     expect(receiver.received.filter(({ headers }) => 'x-evil' in headers)).toEqual([])
   })
 
-  test('reaches public addresses only, also where the whole url is a value', async () => {
+  test('reaches public addresses only, also where the whole url is a value', { tags: 'full' }, async () => {
     const action = await newAction([{ name: 'h', type: 'http', url: '{{input.url}}', body: {} }])
     const targets = [
       'http://169.254.169.254/latest',
@@ -191,7 +191,7 @@ describe('an http step', () => {
 describe('a secret of an http step', () => {
   const KEY = 'open-sesame/7"&'
 
-  test('is sent, and is in no answer, log, definition or error', async () => {
+  test('is sent, and is in no answer, log, definition or error', { tags: 'full' }, async () => {
     const at = `/secret${++serial}`
     succeed(await call('PUT', '/v1/vault/secrets/KEY', { value: KEY, bases: ['crm'] }), 201)
     let status = 200
@@ -231,7 +231,9 @@ describe('a secret of an http step', () => {
     for (const { text } of [ran, failed, runs, one, changes]) expect(text).not.toContain('open-sesame')
   })
 
-  test('is hidden in what a later step receives, and behind the escapes of a receiver', async () => {
+  test('is hidden in what a later step receives, and behind the escapes of a receiver', {
+    tags: 'full',
+  }, async () => {
     const at = `/secret${++serial}`
     succeed(await call('PUT', '/v1/vault/secrets/SPREAD', { value: 'AbC/dEf+gH==', bases: ['crm'] }), 201)
     let last = ''
@@ -254,7 +256,7 @@ describe('a secret of an http step', () => {
     for (const { text } of [ran, runs]) expect(text).not.toMatch(/AbC|dEf/)
   })
 
-  test('cannot be guessed by its start at the end of an answer that is cut', async () => {
+  test('cannot be guessed by its start at the end of an answer that is cut', { tags: 'full' }, async () => {
     const at = `/secret${++serial}`
     succeed(await call('PUT', '/v1/vault/secrets/GUESSED', { value: 'k7-Zq9wX2pLm', bases: ['crm'] }), 201)
     receiver.on(at, ({ body }, response) => void response.writeHead(200).end(JSON.stringify(body)))
@@ -308,7 +310,9 @@ describe('a secret of an http step', () => {
   })
 })
 
-test('receivers that do not answer hold back other runs that send, and nothing else', async () => {
+test('receivers that do not answer hold back other runs that send, and nothing else', {
+  tags: 'full',
+}, async () => {
   const at = `/hanging${++serial}`
   const waiting: (() => void)[] = []
   receiver.on(at, (_received, response) => void waiting.push(() => response.writeHead(200).end()))

@@ -59,7 +59,7 @@ test('an export has the members of a base in their order, and no token', () => {
   })
 })
 
-test('an import makes the same base, whose export has the same members', async () => {
+test('an import makes the same base, whose export has the same members', { tags: 'full' }, async () => {
   const made = succeed(await transfer.imported('copy', file), 201)
   expect(made.counts).toMatchObject({ records: 5, relationships: 1, files: 3, attachments: 1, contents: 5 })
   expect(made.disabled_triggers).toEqual(['won'])
@@ -85,7 +85,7 @@ test('an import makes the same base, whose export has the same members', async (
   expect(configs[1].triggers).toMatchObject([{ id: 'won', enabled: false }])
 })
 
-test('an imported base goes on as the former one would', async () => {
+test('an imported base goes on as the former one would', { tags: 'full' }, async () => {
   succeed(await transfer.imported('next', file), 201)
   const at = (path: string) => `/v1/next/${path}`
   const { data } = succeed(await world.call('GET', at('records/deal/d1/history')))
@@ -117,7 +117,7 @@ test('without its history a base has what a purge would leave', { tags: 'full' }
   expectFailure(await world.call('POST', '/v1/short/records/deal/d3/restore'), 'NOT_FOUND')
 })
 
-test('a dry run makes nothing, and an id that is taken is refused', async () => {
+test('a dry run makes nothing, and an id that is taken is refused', { tags: 'full' }, async () => {
   const { dry_run, counts } = succeed(await transfer.imported('dry', file, '?dry_run=true'), 201)
   expect([dry_run, counts.records]).toEqual([true, 5])
   await isGone('dry')
@@ -125,7 +125,7 @@ test('a dry run makes nothing, and an id that is taken is refused', async () => 
   expectFailure(await transfer.imported('crm--copy', file), 'VALIDATION_ERROR')
 })
 
-test('under a key an import takes effect once', async () => {
+test('under a key an import takes effect once', { tags: 'full' }, async () => {
   const key = { 'idempotency-key': 'import-once' }
   succeed(await transfer.imported('once', file, '', key), 201)
   const again = await transfer.imported('once', file, '', key)

@@ -99,7 +99,7 @@ describe('A list across bases', () => {
 })
 
 describe('The bases of a query', () => {
-  test('are for ["*"] those in which the token can read the type', async () => {
+  test('are for ["*"] those in which the token can read the type', { tags: 'full' }, async () => {
     const two = await granted({ base: ['north', 'west'] })
     const page = await ask({ bases: ['*'], include_total: true }, two)
     expect([page.meta.total, new Set(page.data.map((row: Body) => row.base_id))]).toEqual([
@@ -116,7 +116,7 @@ describe('The bases of a query', () => {
     expect((await ask({ bases: ['*'], include_total: true })).meta.total).toBe(9)
   })
 
-  test('include previews if the environment of the grant allows them', async () => {
+  test('include previews if the environment of the grant allows them', { tags: 'full' }, async () => {
     const insert = (sql: string) => world.database.query(sql, [])
     await insert(`INSERT INTO plinth.base (id, name, environment, production_base, settings)
       VALUES ('north--try', 'Try', 'preview', 'north', '{}')`)

@@ -24,7 +24,9 @@ const strict = {
   json_schema: { type: 'object', required: ['n'], properties: { n: { type: 'integer' } } },
 }
 
-test('operations of a batch on the same record run in order, and each result has its operation and version', async () => {
+test('operations of a batch on the same record run in order, and each result has its operation and version', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const body = succeed(
     await batch([
@@ -143,7 +145,9 @@ test('a patch that assigns the external id of another record is 409', async () =
   expect(expectFailure(await batch([patch]), 'CONFLICT').details[0].path).toBe('/operations/0/external_id')
 })
 
-test('an operation that fails rolls back the batch, and the error names the operation', async () => {
+test('an operation that fails rolls back the batch, and the error names the operation', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType(strict)
   succeed(await batch([put(type, 'a', { n: 1 })]))
   const before = await world.logOf(type)
@@ -168,7 +172,7 @@ test('an operation that fails rolls back the batch, and the error names the oper
   expectFailure(await get(type, 'new'), 'NOT_FOUND')
 })
 
-test('a batch with invalid operations lists the errors of all of them', async () => {
+test('a batch with invalid operations lists the errors of all of them', { tags: 'full' }, async () => {
   const type = await world.newType(strict)
   const answer = await batch([
     put(type, 'a', { n: 'x' }),
@@ -188,7 +192,7 @@ test('a batch with invalid operations lists the errors of all of them', async ()
   expect(await world.logOf(type)).toEqual([])
 })
 
-test('a batch of no operations, more than 1000, or not a list is 400', async () => {
+test('a batch of no operations, more than 1000, or not a list is 400', { tags: 'full' }, async () => {
   const type = await world.newType()
   for (const operations of [[], times(1001, (n) => put(type, `r${n}`, {})), undefined, 'x', {}])
     expectFault(await batch(operations), '/operations')
@@ -198,7 +202,9 @@ test('a batch of no operations, more than 1000, or not a list is 400', async () 
   expect(await world.logOf(type)).toHaveLength(1000)
 })
 
-test('$ref is replaced by the id of an earlier named operation, in ids and link ends', async () => {
+test('$ref is replaced by the id of an earlier named operation, in ids and link ends', {
+  tags: 'full',
+}, async () => {
   const [order, line] = [await world.newType(), await world.newType()]
   succeed(await world.call('PUT', '/v1/crm/relationship-types/has_line', {}), 201)
   const link = (source: unknown, target: unknown, more = {}) => ({
@@ -275,7 +281,9 @@ test('a link to a record that is absent or created later in the batch is 400 and
   succeed(await batch([put(type, 'a', {}), put(type, 'b', {}), link('a', 'b')]))
 })
 
-test('a deletion in a batch cascades to links and records before later operations run', async () => {
+test('a deletion in a batch cascades to links and records before later operations run', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', '/v1/crm/relationship-types/part', { on_delete: 'cascade' }), 201)
   const link = {
@@ -303,7 +311,9 @@ test('a deletion in a batch cascades to links and records before later operation
   expect(expectFailure(gone, 'NOT_FOUND').details[0].path).toBe('/operations/3/id')
 })
 
-test('a unique index applies in a batch: the error names the operation, and values can move between records', async () => {
+test('a unique index applies in a batch: the error names the operation, and values can move between records', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType({ indexes: [{ fields: ['data.k'], unique: true }] })
   succeed(await batch([put(type, 'a', { k: 1 }), put(type, 'b', { k: 2 })]))
   const taken = await batch([put(type, 'c', { k: 3 }), put(type, 'd', { k: 1 })])
@@ -365,7 +375,9 @@ test('a batch can create, use and delete types, and a failure rolls back all of 
   )
 })
 
-test('a batch with one operation outside the grants is 403, whether or not the type exists', async () => {
+test('a batch with one operation outside the grants is 403, whether or not the type exists', {
+  tags: 'full',
+}, async () => {
   const [mine, theirs] = [await world.newType(), await world.newType()]
   const { call } = await world.newToken([{ record_type: mine, permission: 'write' }])
   succeed(await batch([put(mine, 'ok', {})], '', call))
@@ -435,7 +447,7 @@ test('a dry run of a batch writes nothing and returns the results; concurrent re
   expect(await world.logOf(type)).toHaveLength(1)
 })
 
-test('a write in a batch under a lost claim is 409 and rolls back the batch', async () => {
+test('a write in a batch under a lost claim is 409 and rolls back the batch', { tags: 'full' }, async () => {
   const type = await world.newType()
   succeed(await batch([put(type, 'a', { n: 1 })]))
   const claimed = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, {}))
@@ -449,7 +461,9 @@ test('a write in a batch under a lost claim is 409 and rolls back the batch', as
   expect(succeed(await get(type, 'b'))).toMatchObject({ data: {}, version: 1 })
 })
 
-test('a deletion in a batch ends its claim; under a lost or foreign claim it is refused and rolls back the batch', async () => {
+test('a deletion in a batch ends its claim; under a lost or foreign claim it is refused and rolls back the batch', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   succeed(await batch(['a', 'b', 'c'].map((id) => put(type, id, { n: 1 }))))
   const claimed = succeed(await world.call('POST', `/v1/crm/records/${type}/claim`, { limit: 3, sort: 'id' }))
@@ -500,7 +514,9 @@ test('a batch in an absent base is 404', async () => {
   )
 })
 
-test('a batch of more than 1000 operations is 400 with the limit, before the permissions of each', async () => {
+test('a batch of more than 1000 operations is 400 with the limit, before the permissions of each', {
+  tags: 'full',
+}, async () => {
   const writer = await world.newToken([{ record_type: 'other', permission: 'write' }])
   for (const operations of [times(1001, () => put('task', 'a', {})), times(100_000, () => 0)]) {
     const detail = expectFault(await batch(operations, '', writer.call), '/operations')
@@ -508,7 +524,9 @@ test('a batch of more than 1000 operations is 400 with the limit, before the per
   }
 })
 
-test('an upsert with on_existing "keep" creates an absent record and leaves one that exists as it is', async () => {
+test('an upsert with on_existing "keep" creates an absent record and leaves one that exists as it is', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType({
     json_schema: { type: 'object', properties: { n: { type: 'integer' } } },
   })
@@ -561,7 +579,7 @@ test('an upsert that keeps its record writes no relationships', async () => {
   expect(linked.map(({ source_id }: Body) => source_id)).toEqual(['new'])
 })
 
-test('concurrent upserts that keep make one record, by id and by external id', async () => {
+test('concurrent upserts that keep make one record, by id and by external id', { tags: 'full' }, async () => {
   const type = await world.newType()
   const keep = (n: number, more: object) =>
     batch([{ type: 'upsert_record', record_type: type, data: { n }, on_existing: 'keep', ...more }])

@@ -8,7 +8,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('concurrent writes that share a statement each have their own outcome', async () => {
+test('concurrent writes that share a statement each have their own outcome', { tags: 'full' }, async () => {
   const type = await world.newType({
     json_schema: { type: 'object', properties: { n: { type: 'integer' } } },
   })
@@ -33,7 +33,9 @@ test('concurrent writes that share a statement each have their own outcome', asy
   }
 })
 
-test('PUTs that share a statement create absent records, and deleted ones under their next version', async () => {
+test('PUTs that share a statement create absent records, and deleted ones under their next version', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType({
     json_schema: { type: 'object', properties: { n: { type: 'integer' }, note: { type: 'string' } } },
     indexes: [{ fields: ['data.n'] }, { type: 'text', fields: ['data.note'] }],
@@ -63,7 +65,9 @@ test('PUTs that share a statement create absent records, and deleted ones under 
   expect(await found(field('n', 'eq', 15))).toEqual([])
 })
 
-test('log entries of writes that share a statement name their own request and token', async () => {
+test('log entries of writes that share a statement name their own request and token', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const tokens = await Promise.all(times(3, () => world.newToken([{ permission: 'write' }])))
   const sent = times(45, (i) => ({ id: `together-${i}`, token: tokens[i % 3] }))

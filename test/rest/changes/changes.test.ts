@@ -32,7 +32,9 @@ function patched(document: Body, diff: Body[]): Body {
   return held.document
 }
 
-test('a change has actor, surface, time and operation, and its patches rebuild the record', async () => {
+test('a change has actor, surface, time and operation, and its patches rebuild the record', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const begin = await head()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'a writer' })
@@ -73,7 +75,7 @@ test('a change has actor, surface, time and operation, and its patches rebuild t
   expect(documents[5].data).toEqual({ n: 9 })
 })
 
-test('changes of configuration have the form of the API', async () => {
+test('changes of configuration have the form of the API', { tags: 'full' }, async () => {
   const begin = await head()
   const type = await world.newType()
   succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, { json_schema: { type: 'object' } }))
@@ -106,7 +108,9 @@ test('paging by next_after returns each change once at every page size', { tags:
   expect(all.data[0]).toMatchObject({ kind: 'base', id: 'crm', operation: 'create' })
 })
 
-test('filters select changes, and next_after advances past changes that do not match', async () => {
+test('filters select changes, and next_after advances past changes that do not match', {
+  tags: 'full',
+}, async () => {
   const [one, two] = [await world.newType(), await world.newType()]
   const begin = await head()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'filterer' })
@@ -165,7 +169,7 @@ test('invalid query parameters are refused by name', async () => {
   expectFailure(await world.call('GET', '/v1/nowhere/changes'), 'NOT_FOUND')
 })
 
-test('a token reads only the changes of types that it can read', async () => {
+test('a token reads only the changes of types that it can read', { tags: 'full' }, async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const begin = await head()
   const { call } = await world.newToken([{ record_type: open, permission: 'read' }])
@@ -193,7 +197,9 @@ test('a token reads only the changes of types that it can read', async () => {
   expectFailure(await outside('GET', '/v1/nowhere/changes'), 'FORBIDDEN')
 })
 
-test('a change of a link needs read on both ends; of a relationship type, read on all types that it names', async () => {
+test('a change of a link needs read on both ends; of a relationship type, read on all types that it names', {
+  tags: 'full',
+}, async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const begin = await head()
   const types = { source_record_types: [open], target_record_types: [open, shut] }

@@ -22,7 +22,9 @@ const groupsOf = async (query: string, call: Call = world.call): Promise<Body[]>
 const fieldsOf = async (request: string, more = '') =>
   (await groupsOf(`request_id=${request}${more}`))[0]?.fields
 
-test('counts the properties that updates changed, with the values that all share', async () => {
+test('counts the properties that updates changed, with the values that all share', {
+  tags: 'full',
+}, async () => {
   await batch('made', [
     create('a', { stage: 'open', owner: 'x', n: 1, tags: ['a'] }),
     create('b', { stage: 'open', owner: 'y', n: 1, tags: ['a'] }),
@@ -99,7 +101,9 @@ test('lists the eight most frequent, of each record type', async () => {
   ])
 })
 
-test('shows a token the types that it may read only, and groups alone have fields', async () => {
+test('shows a token the types that it may read only, and groups alone have fields', {
+  tags: 'full',
+}, async () => {
   const secret = await world.newType()
   await batch('both', [create('s', { v: 1 }, secret), create('t', { v: 1 })])
   await batch('both-2', [patch('s', { v: 2 }, secret), patch('t', { v: 3 })])

@@ -49,7 +49,7 @@ describe('order and range', () => {
     expect(values(await changes(`record_type=${type}&before=0`))).toEqual([])
   })
 
-  test('since and until find their entries in a page, whatever came before', async () => {
+  test('since and until find their entries in a page, whatever came before', { tags: 'full' }, async () => {
     const { data } = await changes(`record_type=${type}`)
     const at = data[3].at
     for (const order of ['asc', 'desc']) {
@@ -86,7 +86,7 @@ describe('order and range', () => {
 })
 
 describe('include=before', () => {
-  test('adds the replaced value to each step, and what a deletion took', async () => {
+  test('adds the replaced value to each step, and what a deletion took', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'x', { name: 'old', 'a/b~c': 1, list: [1, 2, 3], gone: { deep: true } })
     await put(type, 'x', { name: 'new', 'a/b~c': 2, list: [1, 5], added: null })
@@ -118,7 +118,7 @@ describe('include=before', () => {
 })
 
 describe('group=request', () => {
-  test('lists one item per request, newest first, with counts', async () => {
+  test('lists one item per request, newest first, with counts', { tags: 'full' }, async () => {
     const type = await world.newType()
     const { id, call } = await world.newToken([{ permission: 'write' }], { name: 'grouper' })
     const operations = ['a', 'b', 'c'].map((each) => ({
@@ -157,7 +157,7 @@ describe('group=request', () => {
     expect(meta).toEqual({ has_more: false, limit: 50 })
   })
 
-  test('pages list each request once, also one with many changes', async () => {
+  test('pages list each request once, also one with many changes', { tags: 'full' }, async () => {
     const type = await world.newType()
     for (let n = 0; n < 6; n++)
       await batch(
@@ -193,7 +193,7 @@ describe('group=request', () => {
     ])
   })
 
-  test('counts only what the token may read', async () => {
+  test('counts only what the token may read', { tags: 'full' }, async () => {
     const [open, closed] = [await world.newType(), await world.newType()]
     succeed(await world.call('PUT', '/v1/crm/relationship-types/joins', {}), 201)
     const end = (side: string, type: string, id: string) => ({
@@ -232,7 +232,7 @@ describe('group=request', () => {
     expect(whole.data.find(({ request_id }: Body) => request_id === 'mixed').count).toBe(5)
   })
 
-  test('says which request took it back, until that is taken back too', async () => {
+  test('says which request took it back, until that is taken back too', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 1 }, 'made')
     await put(type, 'a', { n: 2 }, 'changed')

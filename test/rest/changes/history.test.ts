@@ -26,7 +26,9 @@ function rebuilt(versions: Body[]): unknown[] {
   })
 }
 
-test('the history of a record has one version per write, newest first, with actor, time and diff', async () => {
+test('the history of a record has one version per write, newest first, with actor, time and diff', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'a writer' })
   const at = `/v1/crm/records/${type}/a`
@@ -79,7 +81,9 @@ test('the history of a record has one version per write, newest first, with acto
   ])
 })
 
-test('paging a history by cursor or offset returns each version once, also during writes', async () => {
+test('paging a history by cursor or offset returns each version once, also during writes', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const at = `/v1/crm/records/${type}/a`
   for (const n of times(7, (i) => i)) await world.call('PUT', at, { data: { n } })
@@ -124,7 +128,7 @@ test('a history is 404 for an unknown record or type, and 403 for both without a
   expect(ungranted.message.replaceAll(type, '')).toBe(absent.message.replaceAll('absent', ''))
 })
 
-test('a page of a history uses the index on versions', async () => {
+test('a page of a history uses the index on versions', { tags: 'full' }, async () => {
   await world.database.query(
     `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, created_at, actor_name, via, request_id)
      SELECT 'crm', 'record', 'filler', 'r' || n % 5000, CASE WHEN n <= 5000 THEN 'create' ELSE 'update' END, 1 + (n - 1) / 5000,

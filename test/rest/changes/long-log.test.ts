@@ -40,7 +40,7 @@ test.each(['asc', 'desc'])(
   },
 )
 
-test('requests are found however far back they are', async () => {
+test('requests are found however far back they are', { tags: 'full' }, async () => {
   expect(await read('group=request&actor=nobody')).toEqual({
     data: [],
     meta: { has_more: false, limit: 50, hint: expect.stringContaining('no change by the actor "nobody"') },

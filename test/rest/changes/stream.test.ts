@@ -20,7 +20,7 @@ const put = async (type: string, id: string, data: object) =>
   expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data })).status).toBeLessThan(300)
 const idsOf = (events: Body[]) => events.map((event) => event.data.id)
 
-test('a stream sends new changes, in the form of the change pages', async () => {
+test('a stream sends new changes, in the form of the change pages', { tags: 'full' }, async () => {
   const type = await world.newType()
   await put(type, 'before', { n: 1 })
   const stream = await openStream(world, STREAM)
@@ -34,7 +34,9 @@ test('a stream sends new changes, in the form of the change pages', async () => 
   stream.cut()
 })
 
-test('a stream resumes after Last-Event-ID, otherwise after the parameter `after`', async () => {
+test('a stream resumes after Last-Event-ID, otherwise after the parameter `after`', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const begin = await head()
   for (const n of times(60, (index) => index)) await put(type, `r${n % 7}`, { n })
@@ -52,7 +54,9 @@ test('a stream resumes after Last-Event-ID, otherwise after the parameter `after
   stream.cut()
 })
 
-test('a stream sends its start position first, so a client that disconnects early can resume without loss', async () => {
+test('a stream sends its start position first, so a client that disconnects early can resume without loss', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const stream = await openStream(world, STREAM)
   stream.cut()
@@ -63,7 +67,7 @@ test('a stream sends its start position first, so a client that disconnects earl
   resumed.cut()
 })
 
-test('a stream accepts the filters of the change pages', async () => {
+test('a stream accepts the filters of the change pages', { tags: 'full' }, async () => {
   const [one, two] = [await world.newType(), await world.newType()]
   const stream = await openStream(world, `${STREAM}?record_type=${two}&id=a&kind=record`)
   await put(one, 'a', { n: 1 })
@@ -75,7 +79,9 @@ test('a stream accepts the filters of the change pages', async () => {
   stream.cut()
 })
 
-test('a stream with a condition sends the changes that meet it, before and after the change', async () => {
+test('a stream with a condition sends the changes that meet it, before and after the change', {
+  tags: 'full',
+}, async () => {
   const [type, other] = [await world.newType(), await world.newType()]
   const begin = await head()
   const won = {
@@ -126,7 +132,7 @@ test('a stream with invalid parameters is refused with an error answer', async (
   expect([hasNone.status, hasNone.text]).toEqual([200, ''])
 })
 
-test('a stream sends only the changes of types that the token can read', async () => {
+test('a stream sends only the changes of types that the token can read', { tags: 'full' }, async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const { token, call } = await world.newToken([{ record_type: open, permission: 'read' }])
   expectFailure(await call('GET', `${STREAM}?record_type=${shut}`), 'FORBIDDEN')
@@ -171,7 +177,9 @@ test('a stream ends when its token is revoked or expires, or its base is deleted
   other.cut()
 })
 
-test('a token can open a limited number of streams, and closing one allows another', async () => {
+test('a token can open a limited number of streams, and closing one allows another', {
+  tags: 'full',
+}, async () => {
   const { token, call } = await world.newToken([{ permission: 'read' }])
   const streams = await Promise.all(times(LIMITS.streamsOfToken, () => openStream(world, STREAM, { token })))
   const error = expectFailure(await call('GET', STREAM), 'RATE_LIMITED')

@@ -63,7 +63,7 @@ test('a change of a request is traced to the request, and shows itself as the lo
   })
 })
 
-test('reverts are a chain of changes, back and forward, as deep as asked for', async () => {
+test('reverts are a chain of changes, back and forward, as deep as asked for', { tags: 'full' }, async () => {
   const id = newId()
   const seqs = [await put('note', id, { n: 1 }), await put('note', id, { n: 2 })]
   for (let n = 0; n < 4; n++) {
@@ -104,7 +104,9 @@ test('reverts are a chain of changes, back and forward, as deep as asked for', a
   expectFault(await call('GET', `/v1/crm/changes/${last}/trace?deep=1`), 'query/deep')
 })
 
-test('a deletion is followed to what it took, and a token sees the steps of its types only', async () => {
+test('a deletion is followed to what it took, and a token sees the steps of its types only', {
+  tags: 'full',
+}, async () => {
   const [parent, child] = [newId(), newId()]
   await put('parent', parent, {})
   await put('child', child, {})
@@ -135,7 +137,7 @@ test('a deletion is followed to what it took, and a token sees the steps of its 
   expectFailure(await stranger('GET', `/v1/crm/changes/${seq}/trace`), 'FORBIDDEN')
 })
 
-test('deliveries of triggers follow a change, for readers of the whole base', async () => {
+test('deliveries of triggers follow a change, for readers of the whole base', { tags: 'full' }, async () => {
   for (const id of ['one', 'two'])
     succeed(
       await call('PUT', `/v1/crm/triggers/${id}`, { url: `${receiver.url}/${id}`, record_types: ['other'] }),
@@ -165,7 +167,9 @@ test('deliveries of triggers follow a change, for readers of the whole base', as
   for (const id of ['one', 'two']) succeed(await call('DELETE', `/v1/crm/triggers/${id}`))
 })
 
-test('what a webhook, an action, a seed and a promotion wrote is traced to them', async () => {
+test('what a webhook, an action, a seed and a promotion wrote is traced to them', {
+  tags: 'full',
+}, async () => {
   const hook = { record_type: 'note', signature: { scheme: 'github' }, secret: 'secret-of-the-hook' }
   succeed(await call('PUT', '/v1/crm/inbound-webhooks/desk', hook), 201)
   const { ingest_url: url } = succeed(await call('GET', '/v1/crm/inbound-webhooks/desk'))

@@ -26,7 +26,7 @@ const age = (type: string, days: number) =>
   )
 
 describe('Restoring a deleted record', () => {
-  test('returns it unchanged under the next version, and only once', async () => {
+  test('returns it unchanged under the next version, and only once', { tags: 'full' }, async () => {
     const type = await world.newType()
     const pair = { external_id: 'e', external_source: 's' }
     const made = await put(type, 'a', pair)
@@ -61,7 +61,9 @@ describe('Restoring a deleted record', () => {
     expect(succeed(await restore(type, 'a'))).toMatchObject({ external_id: 'e', external_source: 'default' })
   })
 
-  test('creates its index entries again; a duplicate in a unique index is refused', async () => {
+  test('creates its index entries again; a duplicate in a unique index is refused', {
+    tags: 'full',
+  }, async () => {
     const indexes = [
       { fields: ['data.n'], unique: true },
       { fields: ['data.name'] },
@@ -104,7 +106,9 @@ describe('Restoring a deleted record', () => {
     expect(succeed(await restore(type, 'a'))).toMatchObject({ data: { life: 2 }, version: 3 })
   })
 
-  test('is 404 after trash_days, even before it is purged, and if its type was deleted', async () => {
+  test('is 404 after trash_days, even before it is purged, and if its type was deleted', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     await put(type, 'a')
     await remove(type, 'a')
@@ -122,7 +126,7 @@ describe('Restoring a deleted record', () => {
     expect((await trash()).data.filter((each: Body) => each.record_type === type)).toEqual([])
   })
 
-  test('with If-Match expects the last version before the deletion', async () => {
+  test('with If-Match expects the last version before the deletion', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'a')
     await put(type, 'a', { data: { n: 2 } })
@@ -132,7 +136,7 @@ describe('Restoring a deleted record', () => {
     expect(succeed(await restore(type, 'a', { 'if-match': '"2"' })).version).toBe(4)
   })
 
-  test('happens once for concurrent requests', async () => {
+  test('happens once for concurrent requests', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'a')
     await remove(type, 'a')
@@ -141,7 +145,7 @@ describe('Restoring a deleted record', () => {
     expect(await world.logOf(type, 'a')).toHaveLength(3)
   })
 
-  test('as a dry run or without write permission changes nothing', async () => {
+  test('as a dry run or without write permission changes nothing', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'a')
     await remove(type, 'a')
@@ -175,7 +179,9 @@ describe('The trash', () => {
     expect(meta.total).toBe(1)
   })
 
-  test('contains deleted records, but none that was restored or created again, paged newest first', async () => {
+  test('contains deleted records, but none that was restored or created again, paged newest first', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     for (const id of ['a', 'b', 'c', 'd', 'e']) {
       await put(type, id)
@@ -197,7 +203,9 @@ describe('The trash', () => {
     expect((await trash(`?record_type=${type}`)).data[0]).toMatchObject({ id: 'b', version: 3 })
   })
 
-  test('shows and counts only granted types, and a type without a grant is 403', async () => {
+  test('shows and counts only granted types, and a type without a grant is 403', {
+    tags: 'full',
+  }, async () => {
     const [mine, theirs] = [await world.newType(), await world.newType()]
     for (const type of [mine, theirs]) {
       await put(type, 'a')
@@ -218,7 +226,7 @@ describe('The trash', () => {
     expectFault(await world.call('GET', '/v1/crm/trash?type=x'), 'query/type')
   })
 
-  test('applies the current trash_days of the base', async () => {
+  test('applies the current trash_days of the base', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/bases/short', { settings: { trash_days: 0 } }), 201)
     succeed(await world.call('PUT', '/v1/short/record-types/t', {}), 201)
     succeed(await world.call('PUT', '/v1/short/records/t/a', { data: {} }), 201)

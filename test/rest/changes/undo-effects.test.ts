@@ -89,7 +89,7 @@ test('the tool undo takes with_effects, and its plan says so', { tags: 'full' },
   expect((await get(ticket, 't')).body.data).toEqual({ priority: 'normal' })
 })
 
-test('on_conflict force takes back what others changed since, and lists it', async () => {
+test('on_conflict force takes back what others changed since, and lists it', { tags: 'full' }, async () => {
   const type = await world.newType()
   const { call } = await world.newToken([{ permission: 'write' }])
   for (const [i, by] of [world.call, world.call, call].entries())

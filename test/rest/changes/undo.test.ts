@@ -59,7 +59,9 @@ const link = (
 })
 
 describe('undo of a request', () => {
-  test('reverts its creates, updates, cancels and deletes, each with its cause', async () => {
+  test('reverts its creates, updates, cancels and deletes, each with its cause', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     for (const id of ['a', 'b', 'c']) await put(type, id, { n: 1 })
     const before = await Promise.all(['a', 'b', 'c'].map(async (id) => (await get(type, id)).body))
@@ -95,7 +97,9 @@ describe('undo of a request', () => {
     expect(group.undone_by).toBe(done.request_id)
   })
 
-  test('of a request that was undone writes nothing; an undo of the undo does it again', async () => {
+  test('of a request that was undone writes nothing; an undo of the undo does it again', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 1 })
     const request = await put(type, 'a', { n: 2 })
@@ -124,7 +128,7 @@ describe('undo of a request', () => {
     expect(await changesOf(`request_id=${plan.request_id}`)).toEqual([])
   })
 
-  test('brings back a deletion with all that it cascaded to', async () => {
+  test('brings back a deletion with all that it cascaded to', { tags: 'full' }, async () => {
     const [owner, part] = [await world.newType(), await world.newType()]
     const rel = named('owns')
     succeed(await world.call('PUT', `/v1/crm/relationship-types/${rel}`, { on_delete: 'cascade' }), 201)
@@ -165,7 +169,7 @@ describe('undo of a request', () => {
     expect((await get(type, 'b')).status).toBe(404)
   })
 
-  test('moves pairs and unique values back in order', async () => {
+  test('moves pairs and unique values back in order', { tags: 'full' }, async () => {
     const type = await world.newType({
       json_schema: { type: 'object', properties: { email: { type: 'string' } } },
       indexes: [{ fields: ['data.email'], unique: true }],
@@ -274,7 +278,9 @@ describe('conflicts', () => {
     succeed(await world.call('GET', '/v1/promoted/record-types/one'))
   })
 
-  test('a change that others followed is undone after theirs, as the 409 says', async () => {
+  test('a change that others followed is undone after theirs, as the 409 says', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 1 })
     const request = await batch([{ type: 'patch_record', record_type: type, id: 'a', data: { n: 2 } }])
@@ -306,7 +312,7 @@ describe('conflicts', () => {
     expect((await get(type, 'b')).body.data).toEqual({ n: 2 })
   })
 
-  test('a record that others linked since is not deleted', async () => {
+  test('a record that others linked since is not deleted', { tags: 'full' }, async () => {
     const type = await world.newType()
     const rel = named('later')
     succeed(await world.call('PUT', `/v1/crm/relationship-types/${rel}`, { on_delete: 'cascade' }), 201)
@@ -322,7 +328,7 @@ describe('conflicts', () => {
     expect((await get(type, 'other')).status).toBe(200)
   })
 
-  test('a state that the schema of today refuses is a conflict', async () => {
+  test('a state that the schema of today refuses is a conflict', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 'text' })
     const request = await put(type, 'a', { n: 1 })
@@ -342,7 +348,7 @@ describe('selection', () => {
     expectFault(await undo({ request_id: 'x', on_conflict: 'no' }), '/on_conflict')
   })
 
-  test('takes back what one actor did since a time, and not what others did', async () => {
+  test('takes back what one actor did since a time, and not what others did', { tags: 'full' }, async () => {
     const type = await world.newType()
     const [one, other] = [
       await world.newToken([{ permission: 'write' }]),
@@ -364,7 +370,7 @@ describe('selection', () => {
     expectFault(await undo({ actor: other.id, since: 'soon' }), '/since')
   })
 
-  test('needs write on all of it, and ignores what the token cannot see', async () => {
+  test('needs write on all of it, and ignores what the token cannot see', { tags: 'full' }, async () => {
     const [open, closed] = [await world.newType(), await world.newType()]
     const request = await batch([create(open, 'a'), create(closed, 'b')])
     const reader = await world.newToken([{ record_type: open, permission: 'read' }])
@@ -401,7 +407,9 @@ describe('selection', () => {
     expect((await get(type, 'a')).body).toMatchObject({ data: { n: 240 }, status: 'cancelled' })
   })
 
-  test('a state in between that the schema of today refuses is a conflict, and nothing is undone', async () => {
+  test('a state in between that the schema of today refuses is a conflict, and nothing is undone', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 0 })
     const { id: actor, call } = await world.newToken([{ permission: 'write' }])
@@ -414,7 +422,7 @@ describe('selection', () => {
     expect((await get(type, 'a')).body).toMatchObject({ data: { n: 3 }, version: 4 })
   })
 
-  test('more than 10,000 changes are refused, and the error names the limit', async () => {
+  test('more than 10,000 changes are refused, and the error names the limit', { tags: 'full' }, async () => {
     await world.database.query(
       `INSERT INTO plinth.change (base_id, kind, record_type, id, operation, version, data, actor_name, via, request_id)
        SELECT 'crm', 'record', 'gone', 'r' || n, 'create', 1, '{}', 'x', 'system', 'ten-thousand' FROM generate_series(1, 10001) n`,
@@ -423,7 +431,9 @@ describe('selection', () => {
     expect(details).toEqual([expect.objectContaining({ code: 'too_many', expected: 10_000 })])
   })
 
-  test('a record that others changed very often since is a conflict like any other', async () => {
+  test('a record that others changed very often since is a conflict like any other', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     const request = await batch([create(type, 'a'), create(type, 'b')])
     await world.database.query(
@@ -479,7 +489,9 @@ test('an undo that races with writers undoes all or reports a conflict, and lose
   }
 })
 
-test('an undo beside which another writer brings the record back says what overtook it', async () => {
+test('an undo beside which another writer brings the record back says what overtook it', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   await put(type, 'a', { n: 1 })
   const request = await batch([{ type: 'delete_record', record_type: type, id: 'a' }])
@@ -501,7 +513,9 @@ test('an undo beside which another writer brings the record back says what overt
 })
 
 describe('while an older write is open, which the feed waits for', () => {
-  test('what was answered is undone at once and whole, and the last request is the last', async () => {
+  test('what was answered is undone at once and whole, and the last request is the last', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     await put(type, 'kept', { n: 1 })
     const late = await holdOpen(world.database)

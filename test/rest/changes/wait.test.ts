@@ -47,7 +47,9 @@ test('a wait returns existing matches at once, as a list would', async () => {
   expect(body.data).toEqual([{ id: 'a', data: { n: 'a' } }])
 })
 
-test('a wait ends at a matching write of another instance, and not at other writes', async () => {
+test('a wait ends at a matching write of another instance, and not at other writes', {
+  tags: 'full',
+}, async () => {
   const type = await one.newType()
   const waiting = one.call('GET', at(type, '&timeout=60'))
   succeed(await put(type, 'other', { status: 'closed' }, two), 201)
@@ -66,7 +68,9 @@ test('a wait without a match returns an empty page at its timeout', { tags: 'ful
   expect(succeed(await one.call('GET', at(type, '&timeout=0'))).data).toEqual([])
 })
 
-test('a wait that starts after a write sees it, also if it is shared with equal waits', async () => {
+test('a wait that starts after a write sees it, also if it is shared with equal waits', {
+  tags: 'full',
+}, async () => {
   const type = await one.newType()
   succeed(await put(type, 'a', { status: 'open' }), 201)
   const waits = times(10, async () => {
@@ -106,7 +110,7 @@ test('a wait ends when its client disconnects', { tags: 'full' }, async () => {
   while (!(await isFree()));
 })
 
-test('a wait of a revoked token ends', async () => {
+test('a wait of a revoked token ends', { tags: 'full' }, async () => {
   const type = await one.newType()
   const { id, call } = await one.newToken([{ permission: 'read' }])
   const waiting = call('GET', at(type, '&timeout=60'))

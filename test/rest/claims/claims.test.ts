@@ -51,7 +51,7 @@ function expectConflict(answer: Parameters<typeof expectFailure>[0], code: strin
 }
 
 describe('A claim', () => {
-  test('returns the oldest records first, each once, and then none', async () => {
+  test('returns the oldest records first, each once, and then none', { tags: 'full' }, async () => {
     const type = await queue(5)
     const [claimed] = await claim(type)
     expect(claimed.record).toMatchObject({ id: 'r0', record_type: type, data: { n: 0 }, version: 1 })
@@ -94,7 +94,7 @@ describe('A claim', () => {
     }
   })
 
-  test('creates no version or log entry, and does not block writes of others', async () => {
+  test('creates no version or log entry, and does not block writes of others', { tags: 'full' }, async () => {
     const type = await queue(1)
     await claim(type)
     expect(await one.logOf(type)).toEqual([])
@@ -103,7 +103,9 @@ describe('A claim', () => {
     succeed(await other.call('DELETE', path))
   })
 
-  test('that expired makes the record claimable again, and counts as an attempt', async () => {
+  test('that expired makes the record claimable again, and counts as an attempt', {
+    tags: 'full',
+  }, async () => {
     const type = await queue(1)
     const { claim: held } = await first(type)
     await expire(held.id)
@@ -143,7 +145,9 @@ describe('A claim', () => {
     expect(await first(type)).toMatchObject({ record: { id: 'r0' }, claim: { attempts: 2 } })
   })
 
-  test('that is completed makes the record claimable again, with attempts at 1, only after a change', async () => {
+  test('that is completed makes the record claimable again, with attempts at 1, only after a change', {
+    tags: 'full',
+  }, async () => {
     const type = await queue(1)
     const { claim: held } = await first(type)
     succeed(await worker.call('PATCH', `/v1/crm/records/${type}/r0`, { data: { answer: 42 } }))
@@ -156,7 +160,7 @@ describe('A claim', () => {
     expect(await first(type)).toMatchObject({ record: { data: { answer: 43 } }, claim: { attempts: 1 } })
   })
 
-  test('at max_attempts is exhausted until the record changes', async () => {
+  test('at max_attempts is exhausted until the record changes', { tags: 'full' }, async () => {
     const type = await queue(1)
     for (const attempts of [1, 2]) {
       const { claim: held } = await first(type, { max_attempts: 2 })
@@ -224,7 +228,7 @@ describe('A write under a claim', () => {
     expect(await claim(type, { max_attempts: 1 }), 'what a holder wrote is not a change').toEqual([])
   })
 
-  test('is 409 after the claim is lost, and changes nothing', async () => {
+  test('is 409 after the claim is lost, and changes nothing', { tags: 'full' }, async () => {
     const type = await queue(1)
     const path = `/v1/crm/records/${type}/r0`
     const { claim: held } = await first(type)
@@ -240,7 +244,7 @@ describe('A write under a claim', () => {
     expect(await one.logOf(type)).toEqual([])
   })
 
-  test('can be a JSON Patch, or a DELETE, which ends the claim', async () => {
+  test('can be a JSON Patch, or a DELETE, which ends the claim', { tags: 'full' }, async () => {
     const type = await queue(1)
     const path = `/v1/crm/records/${type}/r0`
     const { claim: held } = await first(type)
@@ -276,7 +280,7 @@ describe('A write under a claim', () => {
     expect(await one.logOf(type)).toEqual([])
   })
 
-  test("is refused for another record or another token than the claim's", async () => {
+  test("is refused for another record or another token than the claim's", { tags: 'full' }, async () => {
     const type = await queue(2)
     const { claim: held } = await first(type)
     const write = (id: string, claim_id: string, call: Call) =>
@@ -299,7 +303,9 @@ describe('Permissions and parameters of claims', () => {
     expectFailure(await worker.call('POST', '/v1/crm/records/absent/claim', {}), 'NOT_FOUND')
   })
 
-  test('a list has claims of granted types only, and an ungranted claim is 404 like an unknown one', async () => {
+  test('a list has claims of granted types only, and an ungranted claim is 404 like an unknown one', {
+    tags: 'full',
+  }, async () => {
     const [mine, hidden] = [await queue(1), await queue(1)]
     const [seen, unseen] = [await first(mine), await first(hidden)]
     const guest = await one.newToken([{ record_type: mine, permission: 'write' }])
@@ -332,7 +338,7 @@ describe('Permissions and parameters of claims', () => {
     succeed(await act('heartbeat', held.id))
   })
 
-  test('a list filters by status and pages by cursor', async () => {
+  test('a list filters by status and pages by cursor', { tags: 'full' }, async () => {
     const type = await queue(6)
     const reader = await one.newToken([{ record_type: type, permission: 'read' }])
     const claimed = await claim(type, { limit: 5 })
@@ -413,7 +419,7 @@ describe('Concurrent claims', () => {
     },
   )
 
-  test('by 32 clients on 32 free records give each client one record', async () => {
+  test('by 32 clients on 32 free records give each client one record', { tags: 'full' }, async () => {
     const type = await queue(32)
     const answers = await Promise.all(times(32, (i) => claim(type, {}, either(i, asWorker))))
     expect(answers.map((claimed) => claimed.length)).toEqual(times(32, () => 1))
@@ -476,7 +482,9 @@ describe('a list of claims', () => {
     })
   })
 
-  test('is left as it is by a dry run, and acted on once under an Idempotency-Key', async () => {
+  test('is left as it is by a dry run, and acted on once under an Idempotency-Key', {
+    tags: 'full',
+  }, async () => {
     const [a] = await held(1)
     const dry = succeed(await onList('complete', [a], {}, '?dry_run=true'))
     expect(dry).toMatchObject({ data: [{ status: 'completed' }], dry_run: true })
@@ -489,7 +497,7 @@ describe('a list of claims', () => {
     expect(again.headers.get('idempotency-replayed')).toBe('true')
   })
 
-  test('is refused whole if the token may not write one of the types', async () => {
+  test('is refused whole if the token may not write one of the types', { tags: 'full' }, async () => {
     const [mine, theirs] = [await queue(1), await queue(1)]
     const part = await one.newToken([
       { record_type: mine, permission: 'write' },
@@ -553,7 +561,7 @@ describe('Who holds a claim', () => {
     ])
   })
 
-  test('selects claims, with the record and its type', async () => {
+  test('selects claims, with the record and its type', { tags: 'full' }, async () => {
     const type = await queue(3)
     await claim(type, { limit: 2 })
     await claim(type, {}, other.call)
@@ -572,7 +580,7 @@ describe('Who holds a claim', () => {
     )
   })
 
-  test('is shown by reads of records that ask for it, and by no others', async () => {
+  test('is shown by reads of records that ask for it, and by no others', { tags: 'full' }, async () => {
     const type = await queue(2)
     const { claim: made } = await first(type)
     const held = succeed(await one.call('GET', `/v1/crm/claims/${made.id}`))
@@ -601,7 +609,7 @@ describe('Who holds a claim', () => {
     expect(succeed(await one.call('GET', `${path}/r0?include=claim`)).claim).toBeNull()
   })
 
-  test('another token ends the claim with force and manage on the type only', async () => {
+  test('another token ends the claim with force and manage on the type only', { tags: 'full' }, async () => {
     const type = await queue(1)
     const { claim: made } = await first(type)
     const force = (call: Call) => call('POST', `/v1/crm/claims/${made.id}/release?force=true`)
@@ -622,7 +630,9 @@ describe('Who holds a claim', () => {
 describe('A claim with a patch', () => {
   const open = { field: 'data.status', op: 'eq', value: 'open' }
 
-  test('writes each claimed record as the update of its holder, in the same transaction', async () => {
+  test('writes each claimed record as the update of its holder, in the same transaction', {
+    tags: 'full',
+  }, async () => {
     const type = await queue(3)
     const [claimed, next] = await claim(type, { filter: open, limit: 2, patch: { status: 'doing', n: null } })
     expect(claimed.record).toMatchObject({ id: 'r0', data: { status: 'doing' }, version: 2 })
@@ -648,7 +658,7 @@ describe('A claim with a patch', () => {
     expect(succeed(await call({ patch: { status: 'done' } })).data[0].record.data.status).toBe('done')
   })
 
-  test('gives each record to one of many workers, and writes it once', async () => {
+  test('gives each record to one of many workers, and writes it once', { tags: 'full' }, async () => {
     const type = await queue(12, STATUS_INDEX)
     const takers = times(12, (n) => (n % 2 ? worker : other).call)
     const taken = await Promise.all(

@@ -57,7 +57,9 @@ describe('endpoints', () => {
     )
   })
 
-  test('are created, read, replaced and deleted, and each write logs a change', async () => {
+  test('are created, read, replaced and deleted, and each write logs a change', {
+    tags: 'full',
+  }, async () => {
     const made = await put('sales.desk', WHOLE)
     expect(succeed(made, 201)).toEqual({
       id: 'sales.desk',
@@ -225,7 +227,7 @@ describe('endpoints', () => {
 })
 
 describe('toolsets', () => {
-  test('are created, read, replaced and deleted', async () => {
+  test('are created, read, replaced and deleted', { tags: 'full' }, async () => {
     const body = { name: 'Reading', description: 'All that reads.', ...tool({ operations: ['get', 'list'] }) }
     const made = await putToolset('all', body)
     expect(succeed(made, 201)).toMatchObject({ id: 'all', ...body, version: 1 })
@@ -236,7 +238,9 @@ describe('toolsets', () => {
     expectFailure(await world.call('GET', '/v1/crm/toolsets/all'), 'NOT_FOUND')
   })
 
-  test('that an endpoint uses cannot be deleted, or add a tool name that the endpoint has', async () => {
+  test('that an endpoint uses cannot be deleted, or add a tool name that the endpoint has', {
+    tags: 'full',
+  }, async () => {
     succeed(await putToolset('shared', tool({})), 201)
     const own = { tools: [{ record_type: 'note', operations: ['list'] }], toolsets: ['shared'] }
     succeed(await put('user', own), 201)
@@ -264,7 +268,7 @@ describe('toolsets', () => {
 })
 
 describe('access to endpoints and toolsets', () => {
-  test('needs read on the whole base to read, and manage to write', async () => {
+  test('needs read on the whole base to read, and manage to write', { tags: 'full' }, async () => {
     const ofType = (await world.newToken([{ record_type: 'deal', permission: 'manage' }])).call
     const reader = (await world.newToken([{ permission: 'write' }])).call
     const manager = (await world.newToken([{ permission: 'manage' }])).call

@@ -40,7 +40,7 @@ const waiting = (count: number) =>
     )
     .toHaveLength(count)
 
-test('openers at once open no more change-sets than a base may have', async () => {
+test('openers at once open no more change-sets than a base may have', { tags: 'full' }, async () => {
   const base = await newBase('full', 998)
   const other = await holdOpen(world.database)
   // An opening is logged after it has counted.
@@ -53,7 +53,9 @@ test('openers at once open no more change-sets than a base may have', async () =
   expect(await openIn(base)).toBe(1000)
 })
 
-test('openers who counted before others came near the limit count again, and lose nothing', async () => {
+test('openers who counted before others came near the limit count again, and lose nothing', {
+  tags: 'full',
+}, async () => {
   const base = await newBase('nearly', 899)
   const other = await holdOpen(world.database)
   await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))`, [base])
@@ -66,7 +68,7 @@ test('openers who counted before others came near the limit count again, and los
   expect(await openIn(base)).toBe(1000)
 })
 
-test('a change-set is not opened again where the base has as many as it may', async () => {
+test('a change-set is not opened again where the base has as many as it may', { tags: 'full' }, async () => {
   const base = await newBase('again', 999)
   const { id } = succeed(await open(base), 201)
   succeed(await world.call('POST', `/v1/${id}/reviews`, { verdict: 'reject' }), 201)
@@ -77,7 +79,9 @@ test('a change-set is not opened again where the base has as many as it may', as
   expect(succeed(await world.call('POST', `/v1/${id}/reopen`, {})).change_set.status).toBe('open')
 })
 
-test('a token opens no more change-sets at once than it may, and others go on', async () => {
+test('a token opens no more change-sets at once than it may, and others go on', {
+  tags: 'full',
+}, async () => {
   const base = await newBase('ofone', 0)
   const { id: tokenId, call } = await world.newToken([
     { base, permission: 'write', environment: 'preview' },
@@ -113,7 +117,9 @@ test('a token opens no more change-sets at once than it may, and others go on', 
   expect(expectFailure(again, 'CONFLICT').details).toMatchObject([full])
 })
 
-test('a merge writes over no relationship that production makes while it is checked', async () => {
+test('a merge writes over no relationship that production makes while it is checked', {
+  tags: 'full',
+}, async () => {
   const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', ends), 201)
   for (const each of ['a', 'b', 'c'])
@@ -151,7 +157,7 @@ test('a merge writes over no relationship that production makes while it is chec
   expect(expectFailure(await promote(), 'CONFLICT').details).toMatchObject([there])
 })
 
-test('what is discarded while an index is built leaves no entry in it', async () => {
+test('what is discarded while an index is built leaves no entry in it', { tags: 'full' }, async () => {
   const numbered = (more: object) =>
     world.call('PUT', '/v1/crm/record-types/numbered', {
       json_schema: { type: 'object', properties: { n: { type: 'number' } } },

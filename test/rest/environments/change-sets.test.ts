@@ -56,7 +56,9 @@ const propose = async (more: object = {}) =>
 const promote = (more: object = {}) => call('POST', '/v1/crm/promote', { from: id, ...more })
 const stateOf = async () => succeed(await call('GET', `/v1/bases/${id}`)).change_set
 
-test('a proposal names what unique values would refuse, as the merge does, and no value that is given up along with it', async () => {
+test('a proposal names what unique values would refuse, as the merge does, and no value that is given up along with it', {
+  tags: 'full',
+}, async () => {
   const taken = (n: number) => `code-${id}-${n}`
   succeed(await patch(id, a, { code: taken(1) }))
   succeed(await patch(id, b, { code: taken(2) }))
@@ -116,7 +118,9 @@ test('more drafts than a batch holds are merged whole or not at all, and the ref
   }
 })
 
-test('a proposal names a relationship whose place another one has taken since, as the merge does', async () => {
+test('a proposal names a relationship whose place another one has taken since, as the merge does', {
+  tags: 'full',
+}, async () => {
   const ends = { source_record_types: ['deal'], target_record_types: ['deal'], cardinality: 'many_to_one' }
   const type = `owner${serial}`
   succeed(await call('PUT', `/v1/crm/relationship-types/${type}`, ends), 201)
@@ -135,7 +139,9 @@ test('a proposal names a relationship whose place another one has taken since, a
   succeed(await promote())
 })
 
-test('a proposal names an end that is gone, and a deletion that production restricts by now, as the merge does', async () => {
+test('a proposal names an end that is gone, and a deletion that production restricts by now, as the merge does', {
+  tags: 'full',
+}, async () => {
   const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
   const [type, strict] = [`near${serial}`, `needs${serial}`]
   succeed(await call('PUT', `/v1/crm/relationship-types/${type}`, ends), 201)
@@ -168,7 +174,9 @@ test('a proposal names an end that is gone, and a deletion that production restr
   expect((await propose()).breaks).toMatchObject([restricted])
 })
 
-test('an external id that production has given away meanwhile is a break, and no other record is written over', async () => {
+test('an external id that production has given away meanwhile is a break, and no other record is written over', {
+  tags: 'full',
+}, async () => {
   const pair = { external_id: `E${serial}`, external_source: 'erp' }
   const put = (base: string, record: string, data: object) =>
     call('PUT', at(base, record), { data: { stage: 'open', ...data }, ...pair })
@@ -187,7 +195,9 @@ test('an external id that production has given away meanwhile is a break, and no
   expect(await dataOf('crm', mine)).toEqual({ stage: 'open', amount: 1 })
 })
 
-test('a draft whose external id production has given away is written on, and the other record is refused by name', async () => {
+test('a draft whose external id production has given away is written on, and the other record is refused by name', {
+  tags: 'full',
+}, async () => {
   const pair = { external_id: `F${serial}`, external_source: 'erp' }
   const put = (base: string, record: string, amount: number) =>
     call('PUT', at(base, record), { data: { stage: 'open', amount }, ...pair })
@@ -212,7 +222,9 @@ test('a draft whose external id production has given away is written on, and the
   succeed(await patch(id, b, { amount: 6 }))
 })
 
-test('a field of an object that only the change-set has takes no other field of it along', async () => {
+test('a field of an object that only the change-set has takes no other field of it along', {
+  tags: 'full',
+}, async () => {
   succeed(await patch(id, a, { address: { city: 'Y', zip: '2' }, owner: { name: 'Ada', mail: 'a@b.c' } }))
   const part = (...fields: string[]) => ({
     resources: [{ kind: 'record', record_type: 'deal', id: a, fields }],
@@ -227,7 +239,9 @@ test('a field of an object that only the change-set has takes no other field of 
   expect(await dataOf('crm', a)).toEqual({ stage: 'open', amount: 1, owner: { name: 'Ada', mail: 'a@b.c' } })
 })
 
-test('a relationship that production has made meanwhile is a break, and is not written over', async () => {
+test('a relationship that production has made meanwhile is a break, and is not written over', {
+  tags: 'full',
+}, async () => {
   const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
   const type = `near${serial}`
   succeed(await call('PUT', `/v1/crm/relationship-types/${type}`, ends), 201)
@@ -257,7 +271,7 @@ test('a relationship that production has made meanwhile is a break, and is not w
   succeed(await promote())
 })
 
-test('a change-set is opened without a copy, and says what it changes', async () => {
+test('a change-set is opened without a copy, and says what it changes', { tags: 'full' }, async () => {
   const opened = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
   expect(opened).toMatchObject({ environment: 'preview', production_base: 'crm' })
   expect(opened.id).toMatch(/^crm--p-[a-z0-9]{6}$/)
@@ -277,7 +291,9 @@ test('a change-set is opened without a copy, and says what it changes', async ()
   })
 })
 
-test('the numbers of its base are those of production and what it adds and takes away', async () => {
+test('the numbers of its base are those of production and what it adds and takes away', {
+  tags: 'full',
+}, async () => {
   const countsOf = async (base: string) =>
     succeed(await call('GET', `/v1/bases/${base}?include=counts`)).counts as Record<string, number>
   const before = await countsOf('crm')
@@ -296,7 +312,9 @@ test('the numbers of its base are those of production and what it adds and takes
   expect(headers.get('etag')).toBe((await call('GET', `/v1/bases/${id}`)).headers.get('etag'))
 })
 
-test('production shows nothing of it, on no surface that lists, searches or follows', async () => {
+test('production shows nothing of it, on no surface that lists, searches or follows', {
+  tags: 'full',
+}, async () => {
   const before = await world.database.query(
     'SELECT count(*)::int AS n FROM plinth.change WHERE base_id = $1',
     ['crm'],
@@ -315,7 +333,9 @@ test('production shows nothing of it, on no surface that lists, searches or foll
   expect((await dataOf(other, a)).stage).toBe('open')
 })
 
-test('it shows what production writes later, but for what it has changed itself', async () => {
+test('it shows what production writes later, but for what it has changed itself', {
+  tags: 'full',
+}, async () => {
   succeed(await patch(id, a, { stage: 'won' }))
   succeed(await patch('crm', a, { amount: 5 }))
   succeed(await patch('crm', b, { amount: 7 }))
@@ -323,7 +343,7 @@ test('it shows what production writes later, but for what it has changed itself'
   expect(await dataOf(id, b)).toMatchObject({ amount: 7 })
 })
 
-test('the answer to a write names it, and that of production does not', async () => {
+test('the answer to a write names it, and that of production does not', { tags: 'full' }, async () => {
   expect(succeed(await patch(id, a, { stage: 'won' }))).toMatchObject({ id: a, change_set: id })
   expect(succeed(await call('DELETE', at(id, b)))).toEqual({ id: b, deleted: true, change_set: id })
   const operations = [{ type: 'delete_record', record_type: 'deal', id: c }]
@@ -332,7 +352,7 @@ test('the answer to a write names it, and that of production does not', async ()
   expect(succeed(await patch('crm', a, { stage: 'won' }))).not.toHaveProperty('change_set')
 })
 
-test('an ETag of it fits there, and nothing outside', async () => {
+test('an ETag of it fits there, and nothing outside', { tags: 'full' }, async () => {
   const read = await call('GET', at(id, a))
   const tag = `"1-s${serial}"`
   expect(read.headers.get('etag')).toBe(tag)
@@ -357,7 +377,9 @@ describe('its log', () => {
     succeed(await call('GET', `/v1/${base}/changes${query}`)).data
   const shown = (entries: Entry[]) => entries.map((each) => `${each.operation} ${each.id}`)
 
-  test('is its difference: net, in the order of the last writes, with who made them', async () => {
+  test('is its difference: net, in the order of the last writes, with who made them', {
+    tags: 'full',
+  }, async () => {
     const before = succeed(await call('GET', '/v1/crm/changes?order=desc&limit=1')).data[0].seq
     expect(await changes()).toEqual([])
     const agent = await world.newToken([
@@ -397,7 +419,7 @@ describe('its log', () => {
     expect(await changes()).toEqual([])
   })
 
-  test('takes the filters, the pages and the groups of a log', async () => {
+  test('takes the filters, the pages and the groups of a log', { tags: 'full' }, async () => {
     const agent = await world.newToken([
       { environment: 'preview', permission: 'write' },
       { environment: 'production', permission: 'read', record_type: 'deal' },
@@ -453,7 +475,9 @@ describe('its log', () => {
 })
 
 describe('promoting', () => {
-  test('applies creations, updates, deletions and links, with the promotion as their cause', async () => {
+  test('applies creations, updates, deletions and links, with the promotion as their cause', {
+    tags: 'full',
+  }, async () => {
     const [made, note] = [`new${serial}`, `n${serial}`]
     succeed(await patch(id, a, { stage: 'won' }))
     succeed(await call('DELETE', at(id, b)))
@@ -491,14 +515,14 @@ describe('promoting', () => {
     expect(succeed(await call('GET', `/v1/crm/promotions/${done.id}`)).changes).toEqual(done.changes)
   })
 
-  test('merges by field what both sides changed', async () => {
+  test('merges by field what both sides changed', { tags: 'full' }, async () => {
     succeed(await patch(id, a, { stage: 'won', address: { city: 'Y' } }))
     succeed(await patch('crm', a, { amount: 9, address: { zip: '2' } }))
     succeed(await promote())
     expect(await dataOf('crm', a)).toEqual({ stage: 'won', amount: 9, address: { city: 'Y', zip: '2' } })
   })
 
-  test('names each conflict, and takes what resolve says', async () => {
+  test('names each conflict, and takes what resolve says', { tags: 'full' }, async () => {
     succeed(await patch(id, a, { stage: 'won', amount: 2 }))
     succeed(await patch('crm', a, { stage: 'lost', amount: 3 }))
     succeed(await patch(id, b, { stage: 'won' }))
@@ -546,7 +570,9 @@ describe('promoting', () => {
     expect((await dataOf('crm', c)).stage).toBe('kept')
   })
 
-  test('takes a value where production refuses one, production for a field, and production for a record', async () => {
+  test('takes a value where production refuses one, production for a field, and production for a record', {
+    tags: 'full',
+  }, async () => {
     const code = (n: number) => `taken-${id}-${n}`
     const of = (record: string, more: object) => ({ record_type: 'deal', id: record, ...more })
     const made = `new${serial}`
@@ -592,7 +618,9 @@ describe('promoting', () => {
     expect((await stateOf()).status).toBe('merged')
   })
 
-  test('what production refuses by now is a conflict: a type that is gone, or a schema that is stricter', async () => {
+  test('what production refuses by now is a conflict: a type that is gone, or a schema that is stricter', {
+    tags: 'full',
+  }, async () => {
     const [gone, strict] = [`gone${serial}`, `strict${serial}`]
     for (const type of [gone, strict]) {
       succeed(await call('PUT', `/v1/crm/record-types/${type}`, {}), 201)
@@ -612,7 +640,9 @@ describe('promoting', () => {
     }
   })
 
-  test('a value that the schema refuses, sent by resolve, is refused at the path of the record', async () => {
+  test('a value that the schema refuses, sent by resolve, is refused at the path of the record', {
+    tags: 'full',
+  }, async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     const resolve = [{ record_type: 'deal', id: a, field: 'data.amount', take: 'value', value: 'much' }]
     const refused = expectFailure(await promote({ resolve }), 'CONFLICT')
@@ -620,7 +650,9 @@ describe('promoting', () => {
     expect((await dataOf('crm', a)).stage).toBe('open')
   })
 
-  test('refuses a revision that was not looked at, and a resolution of no conflict', async () => {
+  test('refuses a revision that was not looked at, and a resolution of no conflict', {
+    tags: 'full',
+  }, async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     const { revision } = await propose()
     succeed(await patch(id, b, { stage: 'won' }))
@@ -632,7 +664,7 @@ describe('promoting', () => {
     expect((await dataOf('crm', a)).stage).toBe('open')
   })
 
-  test('takes a part: some records, or some fields of one', async () => {
+  test('takes a part: some records, or some fields of one', { tags: 'full' }, async () => {
     succeed(await patch(id, a, { stage: 'won', amount: 2 }))
     succeed(await patch(id, b, { stage: 'won' }))
     const part = [{ kind: 'record', record_type: 'deal', id: a, fields: ['data.stage'] }]
@@ -650,7 +682,7 @@ describe('promoting', () => {
     expect((await stateOf()).status).toBe('merged')
   })
 
-  test('a link that is left finds the record that was promoted before it', async () => {
+  test('a link that is left finds the record that was promoted before it', { tags: 'full' }, async () => {
     const [made, note] = [`new${serial}`, `n${serial}`]
     succeed(await call('PUT', at(id, made), { data: {} }), 201)
     succeed(await call('PUT', at(id, note, 'note'), { data: {} }), 201)
@@ -663,7 +695,7 @@ describe('promoting', () => {
     expect(succeed(await call('GET', `${at('crm', note, 'note')}/related`)).data).toHaveLength(1)
   })
 
-  test('a record that is deleted and made again loses its pair and its links', async () => {
+  test('a record that is deleted and made again loses its pair and its links', { tags: 'full' }, async () => {
     const pair = { external_id: `x${serial}`, external_source: 'erp' }
     succeed(await call('PUT', at('crm', a), { data: { stage: 'open' }, ...pair }))
     succeed(await call('PUT', at('crm', 'remade', 'note'), { data: {} }), 201)
@@ -690,7 +722,7 @@ describe('promoting', () => {
     expect(await linksOf()).toHaveLength(1)
   })
 
-  test('refuses a deletion that would take more with it than was looked at', async () => {
+  test('refuses a deletion that would take more with it than was looked at', { tags: 'full' }, async () => {
     succeed(await call('DELETE', at(id, a)))
     const note = `n${serial}`
     const relationships = [{ rel_type: 'about', record_type: 'deal', id: a }]
@@ -725,7 +757,7 @@ describe('promoting', () => {
     expect(succeed(links).data.map((each: { record: { id: string } }) => each.record.id)).toEqual([a])
   })
 
-  test('a deletion that grew is not said to be taken where it did not grow', async () => {
+  test('a deletion that grew is not said to be taken where it did not grow', { tags: 'full' }, async () => {
     succeed(await call('DELETE', at(id, a)))
     const resolve = [{ record_type: 'deal', id: a, take: 'preview' }]
     const { path, code } = expectFailure(await promote({ resolve }), 'VALIDATION_ERROR').details[0]
@@ -733,7 +765,9 @@ describe('promoting', () => {
     succeed(await call('GET', at('crm', a)))
   })
 
-  test('a value that production has given away since is refused at its draft, and nothing is written', async () => {
+  test('a value that production has given away since is refused at its draft, and nothing is written', {
+    tags: 'full',
+  }, async () => {
     succeed(await patch(id, a, { code: `k${serial}` }))
     succeed(await patch(id, b, { stage: 'won' }))
     succeed(await patch('crm', c, { code: `k${serial}` }))
@@ -742,14 +776,14 @@ describe('promoting', () => {
     expect((await dataOf('crm', b)).stage).toBe('open')
   })
 
-  test('a dry run shows it, and changes neither', async () => {
+  test('a dry run shows it, and changes neither', { tags: 'full' }, async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     expect(succeed(await promote({ dry_run: true })).changes).toHaveLength(1)
     expect((await dataOf('crm', a)).stage).toBe('open')
     expect((await dataOf(id, a)).stage).toBe('won')
   })
 
-  test('is taken back by its id, and not where something has changed since', async () => {
+  test('is taken back by its id, and not where something has changed since', { tags: 'full' }, async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     succeed(await call('DELETE', at(id, b)))
     succeed(await call('PUT', at(id, `new${serial}`), { data: {} }), 201)
@@ -766,7 +800,9 @@ describe('promoting', () => {
     expect(succeed(await call('GET', `/v1/crm/promotions/${promotion_id}`)).status).toBe('rolled_back')
   })
 
-  test('is taken back in parts, each once, and the rest stays until the whole is', async () => {
+  test('is taken back in parts, each once, and the rest stays until the whole is', {
+    tags: 'full',
+  }, async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     succeed(await call('DELETE', at(id, b)))
     succeed(await patch(id, c, { stage: 'lost' }))
@@ -811,7 +847,7 @@ describe('promoting', () => {
     )
   })
 
-  test('of two rollbacks of one record at once, one is refused', async () => {
+  test('of two rollbacks of one record at once, one is refused', { tags: 'full' }, async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     succeed(await patch(id, b, { stage: 'won' }))
     const { id: promotion_id } = succeed(await promote())
@@ -823,7 +859,7 @@ describe('promoting', () => {
   })
 })
 
-test('promotions at once, beside writers of production, lose nothing', async () => {
+test('promotions at once, beside writers of production, lose nothing', { tags: 'full' }, async () => {
   const own = await Promise.all(
     ['p', 'q', 'r', 's'].map(async (field) => {
       const from = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
@@ -838,14 +874,16 @@ test('promotions at once, beside writers of production, lose nothing', async () 
     expect(await dataOf('crm', record)).toMatchObject({ p: 1, q: 1, r: 1, s: 1, direct: 1 })
 })
 
-test('writers of one change-set at once lose nothing', async () => {
+test('writers of one change-set at once lose nothing', { tags: 'full' }, async () => {
   const fields = ['p', 'q', 'r', 's', 't', 'u']
   for (const answer of await Promise.all(fields.map((field) => patch(id, a, { [field]: 1 })))) succeed(answer)
   expect(Object.keys(await dataOf(id, a))).toEqual(expect.arrayContaining(fields))
   expect((await stateOf()).revision).toBe(fields.length)
 })
 
-test('a promotion of it is asked for, and accepted, in the list of what waits for a person', async () => {
+test('a promotion of it is asked for, and accepted, in the list of what waits for a person', {
+  tags: 'full',
+}, async () => {
   const agent = await world.newToken([
     { environment: 'preview', permission: 'write' },
     { environment: 'production', permission: 'read' },
@@ -865,7 +903,9 @@ test('a promotion of it is asked for, and accepted, in the list of what waits fo
   expect((await dataOf('crm', a)).stage).toBe('won')
 })
 
-test('discard brings back what production has, with the links of a record that is gone', async () => {
+test('discard brings back what production has, with the links of a record that is gone', {
+  tags: 'full',
+}, async () => {
   const [made, note] = [`new${serial}`, `n${serial}`]
   succeed(await patch(id, a, { stage: 'won' }))
   succeed(await call('DELETE', at(id, b)))
@@ -884,7 +924,7 @@ test('discard brings back what production has, with the links of a record that i
   expect((await propose()).changes.map((each: { id: string }) => each.id)).toEqual([`note/${note}`])
 })
 
-test('discard takes fields out of an update, and leaves the rest of it', async () => {
+test('discard takes fields out of an update, and leaves the rest of it', { tags: 'full' }, async () => {
   const properties = { title: { type: 'string' }, n: { type: 'integer' } }
   const json_schema = { type: 'object', required: ['title'], properties }
   const type = `kept${serial}`
@@ -916,7 +956,9 @@ test('discard takes fields out of an update, and leaves the rest of it', async (
   })
 })
 
-test('fields that a change-set does not change are refused where they are named', async () => {
+test('fields that a change-set does not change are refused where they are named', {
+  tags: 'full',
+}, async () => {
   succeed(await patch(id, a, { stage: 'won' }))
   succeed(await call('DELETE', at(id, b)))
   const of = (record: string, fields: string[]) => ({
@@ -935,7 +977,9 @@ test('fields that a change-set does not change are refused where they are named'
   expect((await propose()).changes).toHaveLength(2)
 })
 
-test('what it cannot hold is refused by name, and a preview that copies has no drafts', async () => {
+test('what it cannot hold is refused by name, and a preview that copies has no drafts', {
+  tags: 'full',
+}, async () => {
   for (const [method, path, body] of [
     ['PUT', `/v1/${id}/record-types/other`, {}],
     ['GET', `/v1/${id}/changes/stream`, undefined],
@@ -964,7 +1008,7 @@ test('what it cannot hold is refused by name, and a preview that copies has no d
     expect(expectFailure(answer, 'VALIDATION_ERROR').details[0].code).toBe('not_a_change_set')
 })
 
-test('files and attachments of production are read in it, and not written', async () => {
+test('files and attachments of production are read in it, and not written', { tags: 'full' }, async () => {
   const file = `/v1/crm/files/plan${serial}`
   const within = file.replace('/crm/', `/${id}/`)
   succeed(await call('PUT', `/v1/crm/file-types/plan${serial}`, {}), 201)
@@ -993,7 +1037,9 @@ test('files and attachments of production are read in it, and not written', asyn
   expectFailure(await partial('GET', `${within}/a.txt`), 'FORBIDDEN')
 })
 
-test('a relationship is named by its type and its ends, added or deleted, in the proposal and in the promotion', async () => {
+test('a relationship is named by its type and its ends, added or deleted, in the proposal and in the promotion', {
+  tags: 'full',
+}, async () => {
   const [person, likes] = [`person${serial}`, `likes${serial}`]
   const json_schema = { type: 'object', properties: { name: { type: 'string' } } }
   succeed(
@@ -1029,7 +1075,7 @@ test('a relationship is named by its type and its ends, added or deleted, in the
   expect(named(succeed(await promote()).changes)).toEqual(expected)
 })
 
-test('a whole result has what it shows, and none of it shows outside', async () => {
+test('a whole result has what it shows, and none of it shows outside', { tags: 'full' }, async () => {
   succeed(await patch(id, a, { stage: 'won' }))
   succeed(await call('DELETE', at(id, b)))
   const made = `made${serial}`
@@ -1065,7 +1111,9 @@ test('it has no past', async () => {
     )
 })
 
-test('an action runs in it as far as it sends nothing, and production keeps no run', async () => {
+test('an action runs in it as far as it sends nothing, and production keeps no run', {
+  tags: 'full',
+}, async () => {
   const target = { record_type: 'deal', id: '{{input.id}}' }
   const won = { name: 'won', type: 'patch_record', ...target, data: { stage: 'won' } }
   const http = { name: 'tell', type: 'http', method: 'POST', url: 'https://example.com/told', body: {} }
@@ -1091,7 +1139,7 @@ test('an action runs in it as far as it sends nothing, and production keeps no r
   expect((await dataOf('crm', a)).stage).toBe('open')
 })
 
-test('a key that production has answered is not answered in a change-set', async () => {
+test('a key that production has answered is not answered in a change-set', { tags: 'full' }, async () => {
   const headers = { 'idempotency-key': `key-${serial}` }
   succeed(await call('PUT', at('crm', a), { data: { stage: 'x' } }, headers))
   expectFailure(await call('PUT', at(id, a), { data: { stage: 'x' } }, headers), 'CONFLICT')
@@ -1102,7 +1150,7 @@ test('a key that production has answered is not answered in a change-set', async
   expect(second.headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('an index that is built later has the entries of drafts', async () => {
+test('an index that is built later has the entries of drafts', { tags: 'full' }, async () => {
   const type = await world.newType({})
   const of = (base: string, record: string) => `/v1/${base}/records/${type}/${record}`
   succeed(await call('PUT', of('crm', 'one'), { data: { size: 1 } }), 201)
@@ -1127,7 +1175,9 @@ describe('rights', () => {
     ...more,
   })
 
-  test('write in previews and read on production open and change one, and promote nothing', async () => {
+  test('write in previews and read on production open and change one, and promote nothing', {
+    tags: 'full',
+  }, async () => {
     const agent = await world.newToken([preview('write'), production('read')])
     const own = succeed(await agent.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
     succeed(await agent.call('PATCH', at(own, a), { data: { stage: 'won' } }))
@@ -1141,7 +1191,7 @@ describe('rights', () => {
     succeed(await agent.call('DELETE', `/v1/bases/${own}?confirm=${own}`))
   })
 
-  test('a token sees in it what it may read on both sides', async () => {
+  test('a token sees in it what it may read on both sides', { tags: 'full' }, async () => {
     const only = (type: string) => ({ record_type: type })
     const half = await world.newToken([preview('write'), production('read', only('note'))])
     expectFailure(await half.call('GET', at(id, a)), 'FORBIDDEN')
@@ -1156,7 +1206,7 @@ describe('rights', () => {
     expectFailure(await blind.call('GET', at(id, a)), 'FORBIDDEN')
   })
 
-  test('who may write what it touches promotes it, and nobody else', async () => {
+  test('who may write what it touches promotes it, and nobody else', { tags: 'full' }, async () => {
     succeed(await patch(id, a, { stage: 'won' }))
     const notes = await world.newToken([preview('read'), production('write', { record_type: 'note' })])
     expectFailure(await notes.call('POST', '/v1/crm/promote', { from: id }), 'FORBIDDEN')
@@ -1166,7 +1216,9 @@ describe('rights', () => {
   })
 })
 
-test('the change-sets that change a record are listed, for those who may read it in both', async () => {
+test('the change-sets that change a record are listed, for those who may read it in both', {
+  tags: 'full',
+}, async () => {
   await patch(id, a, { stage: 'won' })
   const other = succeed(
     await call('POST', '/v1/crm/preview', { name: `o${serial}`, copy: 'on_write' }),
@@ -1208,7 +1260,9 @@ test('the change-sets that change a record are listed, for those who may read it
   expect(await listed(a, inProduction.call)).toEqual([])
 })
 
-test('the change-sets that change only relationships of a record are listed for both ends, and for who may read both', async () => {
+test('the change-sets that change only relationships of a record are listed for both ends, and for who may read both', {
+  tags: 'full',
+}, async () => {
   const note = `n${serial}`
   const listed = async (type: string, record: string, as: Call = call) =>
     succeed(await as('GET', `/v1/crm/previews?record_type=${type}&record_id=${record}`)).data.map(

@@ -161,7 +161,7 @@ describe('a diff', () => {
     }
   })
 
-  test('names what would be created and updated, and changes nothing', async () => {
+  test('names what would be created and updated, and changes nothing', { tags: 'full' }, async () => {
     const [base] = await unchanged()
     const config = await pull(base)
     const [, sample] = config.record_types
@@ -180,7 +180,7 @@ describe('a diff', () => {
 })
 
 describe('a push', () => {
-  test('of what was pulled changes nothing: no version, no log entry', async () => {
+  test('of what was pulled changes nothing: no version, no log entry', { tags: 'full' }, async () => {
     const [base, dev] = await unchanged()
     const before = await world.database.query('SELECT count(*) FROM plinth.change WHERE base_id = $1', [dev])
     for (const config of [await pull(dev), without(await pull(base))]) {
@@ -191,7 +191,7 @@ describe('a push', () => {
     expect(after).toEqual(before)
   })
 
-  test('into an empty preview makes the same configuration', async () => {
+  test('into an empty preview makes the same configuration', { tags: 'full' }, async () => {
     const [base] = await unchanged()
     succeed(await world.call('PUT', `/v1/bases/${base}x`, {}), 201)
     succeed(await world.call('POST', `/v1/${base}x/preview`, { name: 'dev' }), 201)
@@ -227,7 +227,7 @@ describe('a push', () => {
     expect(held.message).not.toContain('confirm')
   })
 
-  test('moves a tool from an endpoint to its toolset, in one step', async () => {
+  test('moves a tool from an endpoint to its toolset, in one step', { tags: 'full' }, async () => {
     const [, dev] = await unchanged()
     const config = await pull(dev)
     const { endpoints, toolsets } = config
@@ -243,7 +243,7 @@ describe('a push', () => {
     expect(opsOf(succeed(await push(dev, without(config))))).toHaveLength(2)
   })
 
-  test('on production is 403 and changes nothing, whatever the body', async () => {
+  test('on production is 403 and changes nothing, whatever the body', { tags: 'full' }, async () => {
     const [base] = await unchanged()
     const config = await pull(base)
     const record_types = [{ ...config.record_types[0], description: 'no' }]
@@ -288,7 +288,7 @@ describe('a push', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
   })
 
-  test('names its target or its production base; another base is 400', async () => {
+  test('names its target or its production base; another base is 400', { tags: 'full' }, async () => {
     const [base, dev] = await unchanged()
     const config = without(await pull(base))
     for (const named of [base, dev]) succeed(await push(dev, { ...config, base: named }))
@@ -330,7 +330,7 @@ describe('a push', () => {
     expect((await pull(dev)).hash).toBe(before.hash)
   })
 
-  test('whose schema breaks a record is 409 at the type, and applies nothing', async () => {
+  test('whose schema breaks a record is 409 at the type, and applies nothing', { tags: 'full' }, async () => {
     const [, dev] = await fork()
     succeed(await world.call('PUT', `/v1/${dev}/records/note/a`, { data: { n: 'text' } }), 201)
     const before = await pull(dev)
@@ -428,7 +428,7 @@ describe('a push', () => {
     expect(succeed(await push(dev, await pull(dev)))).not.toHaveProperty('secrets')
   })
 
-  test('as a dry run shows the changes and stores none', async () => {
+  test('as a dry run shows the changes and stores none', { tags: 'full' }, async () => {
     const [, dev] = await unchanged()
     const { hash } = await pull(dev)
     const file = { plinth: 1, base: dev, record_types: [{ id: 'fresh' }] }

@@ -44,7 +44,9 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
   const path = `/v1/${base}/${noun}/One.1`
   const put = (sent: object, headers = {}) => world.call('PUT', path, sent, headers)
 
-  test('is created, read, replaced, listed and deleted, and each write logs a change', async () => {
+  test('is created, read, replaced, listed and deleted, and each write logs a change', {
+    tags: 'full',
+  }, async () => {
     const made = await put({ ...body, id: 'One.1' })
     expect(succeed(made, 201)).toMatchObject({
       id: 'One.1',
@@ -83,7 +85,7 @@ describe.each(Object.entries(KIND_SAMPLES))('a %s', (kind, { noun, body, default
     expect(log.data[0].diff[0].value).toMatchObject(body)
   })
 
-  test('is not written when a precondition fails, or by a dry run', async () => {
+  test('is not written when a precondition fails, or by a dry run', { tags: 'full' }, async () => {
     const missing = await put(body, { 'if-match': '*' })
     expectFailure(missing, 'NOT_FOUND')
     expect(succeed(await world.call('PUT', `${path}?dry_run=true`, body), 201)).toMatchObject({

@@ -183,7 +183,7 @@ test('a refused first write with an Idempotency-Key is stored, and its repetitio
   expect(await left(agent)).toEqual([])
 })
 
-test('after one that is merged, the next write opens another one', async () => {
+test('after one that is merged, the next write opens another one', { tags: 'full' }, async () => {
   const agent = await newAgent()
   const write = async (n: number): Promise<string> =>
     succeed(await agent.call('PUT', '/v1/crm/records/deal/twice', { data: { n } })).change_set
@@ -197,7 +197,7 @@ test('after one that is merged, the next write opens another one', async () => {
   expect([first, second]).not.toContain(await write(4))
 })
 
-test('what nobody wrote to is offered to no reviewer', async () => {
+test('what nobody wrote to is offered to no reviewer', { tags: 'full' }, async () => {
   const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
   const asked = [
     await world.call('POST', `/v1/${id}/submit`, {}),

@@ -13,7 +13,7 @@ afterAll(() => world.close())
 
 const wrote = { create: 1, update: 0, delete: 0 }
 
-test('over REST, GraphQL and the command line', async () => {
+test('over REST, GraphQL and the command line', { tags: 'full' }, async () => {
   const { token, call } = await world.newToken([{ permission: 'write', writes: 'propose' }])
   const graph = async (query: string) => (await call('POST', '/graphql', { query })).body
   const run = (...args: string[]) =>
@@ -44,7 +44,9 @@ test('over REST, GraphQL and the command line', async () => {
   expect(JSON.parse(out)).toMatchObject({ from: next, title: 'Three' })
 })
 
-test('the command line submits a change-set, reviews it and takes changes out of it', async () => {
+test('the command line submits a change-set, reviews it and takes changes out of it', {
+  tags: 'full',
+}, async () => {
   const { token, call } = await world.newToken([{ permission: 'write', writes: 'propose' }])
   const put = async (id: string) =>
     succeed(await call('PUT', `/v1/crm/records/deal/${id}`, { data: { n: 1 } }), 201)

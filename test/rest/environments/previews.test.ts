@@ -32,7 +32,7 @@ const idsOf = async (path: string): Promise<string[]> =>
   (await get(path)).data.map(({ id }: { id: string }) => id).sort()
 
 describe('creating a preview', () => {
-  test('makes a base named after production: 201, Location, no records', async () => {
+  test('makes a base named after production: 201, Location, no records', { tags: 'full' }, async () => {
     const base = await newBase()
     await put(base, 'records/task/t', { data: { n: 1 } })
     const made = await create(base, { name: 'dev', description: 'Trial' })
@@ -76,7 +76,7 @@ describe('creating a preview', () => {
     },
   )
 
-  test('copies indexes, ready at once', async () => {
+  test('copies indexes, ready at once', { tags: 'full' }, async () => {
     const indexes = [{ fields: ['data.n'] }, { fields: ['data.code'], unique: true }]
     const base = await newBase({ indexes })
     const dev = await newPreview(base)
@@ -87,7 +87,7 @@ describe('creating a preview', () => {
     succeed(await world.call('PUT', `/v1/${base}/records/task/b`, { data: { code: 'x' } }), 201)
   })
 
-  test('a dry run answers 201 and creates nothing', async () => {
+  test('a dry run answers 201 and creates nothing', { tags: 'full' }, async () => {
     const base = await newBase()
     const made = await world.call('POST', `/v1/${base}/preview?dry_run=true`, { name: 'dev' })
     expect(succeed(made, 201)).toMatchObject({ id: `${base}--dev`, dry_run: true })
@@ -118,7 +118,7 @@ describe('creating a preview', () => {
     expect(await idsOf('crm/previews')).toEqual([])
   })
 
-  test('of a preview is 400, of an absent base 404, a second time 409', async () => {
+  test('of a preview is 400, of an absent base 404, a second time 409', { tags: 'full' }, async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     expect(expectFault(await create(dev, { name: 'b' }), 'path/base_id').hint).toBe(base)
@@ -127,7 +127,7 @@ describe('creating a preview', () => {
     expect(await idsOf(`${base}/previews`)).toEqual([dev])
   })
 
-  test('of many creations at once with one name, exactly one succeeds', async () => {
+  test('of many creations at once with one name, exactly one succeeds', { tags: 'full' }, async () => {
     const base = await newBase()
     const statuses = await Promise.all(times(6, async () => (await create(base, { name: 'dev' })).status))
     expect(statuses.sort()).toEqual([201, 409, 409, 409, 409, 409])
@@ -173,7 +173,7 @@ describe('a sample', () => {
     expect(await get(`${dev}/records/task/t${taken}?version=1`)).toMatchObject({ data: { n: taken } })
   })
 
-  test('is found by index and can be written: production stays as it was', async () => {
+  test('is found by index and can be written: production stays as it was', { tags: 'full' }, async () => {
     const base = await newBase({ indexes: [{ fields: ['data.n'] }, { fields: ['data.t'], type: 'text' }] })
     for (const n of [1, 2])
       await put(base, `records/task/t${n}`, { data: { n, t: n === 1 ? 'river' : 'mountain' } })
@@ -212,7 +212,9 @@ describe('a preview and its production', () => {
     expect(await at(base)).toBe('production')
   })
 
-  test('preview_only refuses configuration on production and takes it in the preview', async () => {
+  test('preview_only refuses configuration on production and takes it in the preview', {
+    tags: 'full',
+  }, async () => {
     const base = await newBase()
     succeed(await world.call('PUT', `/v1/bases/${base}`, { settings: { schema_changes: 'preview_only' } }))
     const dev = await newPreview(base)
@@ -222,7 +224,7 @@ describe('a preview and its production', () => {
     await put(base, 'records/task/t', { data: {} })
   })
 
-  test('MCP serves the preview at its own address', async () => {
+  test('MCP serves the preview at its own address', { tags: 'full' }, async () => {
     const base = await newBase({ json_schema: { type: 'object', properties: { title: { type: 'string' } } } })
     const dev = await newPreview(base)
     const call = (address: string, method: string, params: object = {}) =>
@@ -274,13 +276,13 @@ describe('rights', () => {
     expect(await idsOf(`${base}/previews`)).toEqual([dev])
   })
 
-  test('a grant on a record type only creates no preview', async () => {
+  test('a grant on a record type only creates no preview', { tags: 'full' }, async () => {
     const base = await newBase()
     const { call } = await world.newToken([{ base, record_type: 'task', permission: 'admin' }])
     expectFailure(await create(base, { name: 'no' }, call), 'FORBIDDEN')
   })
 
-  test('a token for previews lists them and does not see production', async () => {
+  test('a token for previews lists them and does not see production', { tags: 'full' }, async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     const { call } = await world.newToken([{ base, environment: 'preview', permission: 'read' }])
@@ -290,7 +292,9 @@ describe('rights', () => {
     expect(succeed(await call('GET', `/v1/${dev}/record-types`)).data).toHaveLength(1)
   })
 
-  test('a token for production lists no preview, and one for another base is refused', async () => {
+  test('a token for production lists no preview, and one for another base is refused', {
+    tags: 'full',
+  }, async () => {
     const base = await newBase()
     await newPreview(base)
     const production = await world.newToken([{ base, environment: 'production', permission: 'read' }])
@@ -302,7 +306,9 @@ describe('rights', () => {
 })
 
 describe('deleting', () => {
-  test('a preview deletes its data; one created again under its name is empty', async () => {
+  test('a preview deletes its data; one created again under its name is empty', {
+    tags: 'full',
+  }, async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     await put(dev, 'record-types/extra')
@@ -316,7 +322,9 @@ describe('deleting', () => {
     expect((await get(`${dev}/changes?kind=record`)).data).toEqual([])
   })
 
-  test('a preview or a base that is created again has no version of the deleted one', async () => {
+  test('a preview or a base that is created again has no version of the deleted one', {
+    tags: 'full',
+  }, async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     const versions = async (of: string) =>
@@ -394,7 +402,9 @@ describe('deleting', () => {
     expect(await of(dev)).toBeGreaterThan(first + 1)
   })
 
-  test('production deletes its previews, and nothing of them is left in the database', async () => {
+  test('production deletes its previews, and nothing of them is left in the database', {
+    tags: 'full',
+  }, async () => {
     const base = await newBase()
     const dev = await newPreview(base)
     succeed(await world.call('DELETE', `/v1/bases/${base}`))
@@ -433,7 +443,7 @@ test('production and its preview are deleted at once: neither request fails, nor
   }
 })
 
-test('a base has a limited number of previews, and a deleted one makes room', async () => {
+test('a base has a limited number of previews, and a deleted one makes room', { tags: 'full' }, async () => {
   const base = await newBase()
   await world.database.query(
     `INSERT INTO plinth.base (id, name, environment, production_base, settings, version, types_version)
@@ -448,7 +458,7 @@ test('a base has a limited number of previews, and a deleted one makes room', as
   succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'more' }), 201)
 })
 
-test('previews are listed newest first, in pages', async () => {
+test('previews are listed newest first, in pages', { tags: 'full' }, async () => {
   const base = await newBase()
   for (const name of ['a', 'b', 'c']) await newPreview(base, { name })
   const first = await get(`${base}/previews?limit=2&include_total=true`)

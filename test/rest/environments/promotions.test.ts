@@ -113,7 +113,7 @@ describe('a promotion', () => {
     expect(await hashOf(base)).toBe(await hashOf(dev))
   })
 
-  test('leaves the records of both sides alone', async () => {
+  test('leaves the records of both sides alone', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     for (const id of [base, dev])
       succeed(await world.call('PUT', `/v1/${id}/records/task/${id === base ? 'p' : 'd'}`, { data: {} }), 201)
@@ -151,7 +151,9 @@ describe('a promotion', () => {
     expectFailure(await promote(base), 'CONFLICT')
   })
 
-  test('of a resource that both sides changed is 409 with both diffs; force takes the preview', async () => {
+  test('of a resource that both sides changed is 409 with both diffs; force takes the preview', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('alpha', 'beta')
     await about(base, 'alpha', 'of production')
     await about(dev, 'alpha', 'of preview')
@@ -168,7 +170,9 @@ describe('a promotion', () => {
     expect(await aboutOf(base, 'alpha', 'beta')).toEqual(['of preview', 'new'])
   })
 
-  test('takes changes of different resources on both sides, and the same change on both', async () => {
+  test('takes changes of different resources on both sides, and the same change on both', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('ours', 'theirs', 'same')
     await about(base, 'ours', 'production')
     await put(base, 'added')
@@ -201,7 +205,9 @@ describe('a promotion', () => {
     expectFailure(await world.call('GET', `/v1/${base}/record-types/full`), 'NOT_FOUND')
   })
 
-  test('of a schema that production records break is 409 with count and samples, and applies nothing', async () => {
+  test('of a schema that production records break is 409 with count and samples, and applies nothing', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('item', 'side')
     for (const n of times(12, (each) => each))
       succeed(await world.call('PUT', `/v1/${base}/records/item/bad${n}`, { data: { qty: 'many' } }), 201)
@@ -214,7 +220,9 @@ describe('a promotion', () => {
     expect(await hashOf(base)).toBe(before)
   })
 
-  test('of a schema that production records break migrates them in the same transaction', async () => {
+  test('of a schema that production records break migrates them in the same transaction', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('item', 'side')
     const of = (id: string) => `/v1/${base}/records/item/${id}`
     for (const id of ['a', 'b']) succeed(await world.call('PUT', of(id), { data: { qty: '7' } }), 201)
@@ -305,7 +313,9 @@ describe('a promotion', () => {
     expect(ofRecords(succeed(pushed))).toEqual([renaming, dropping])
   })
 
-  test('refuses a migration of a type that it does not change, and one that is malformed', async () => {
+  test('refuses a migration of a type that it does not change, and one that is malformed', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('item', 'other')
     await about(dev, 'item', 'new')
     const step = { op: 'drop', field: 'data.x' }
@@ -388,7 +398,9 @@ describe('a promotion', () => {
     expect(last.status).toBe(left.length > 0 ? 409 : 200)
   })
 
-  test('flags and unflags records, and counts all that its stricter schemas refuse', async () => {
+  test('flags and unflags records, and counts all that its stricter schemas refuse', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('item', 'other')
     const typeOf = (qty: object) => ({ json_schema: { type: 'object', properties: { qty } } })
     for (const [id, qty] of Object.entries({ a: 5, b: 50, c: 'many', d: null, e: [1] }))
@@ -414,7 +426,9 @@ describe('a promotion', () => {
     expect(await flagged()).toEqual([true, true, true, true, true])
   })
 
-  test('can be proposed with read on both sides, with a migration too, and the proposal changes nothing', async () => {
+  test('can be proposed with read on both sides, with a migration too, and the proposal changes nothing', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('item')
     succeed(await world.call('PUT', `/v1/${base}/records/item/a`, { data: { qty: '7' } }), 201)
     const properties = { qty: { type: 'integer' } }
@@ -440,7 +454,9 @@ describe('a promotion', () => {
     expect(await historyOf(base)).toEqual([])
   })
 
-  test('with the hash of a proposal lets nothing pass that the proposal did not show', async () => {
+  test('with the hash of a proposal lets nothing pass that the proposal did not show', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('one', 'two')
     await about(dev, 'one', 'shown')
     const propose = async (): Promise<string> =>
@@ -466,7 +482,7 @@ describe('a promotion', () => {
     expect(expectFault(ofSet, '/hash').code).toBe('exclusive')
   })
 
-  test('takes the named resources only, and refuses names that do not exist', async () => {
+  test('takes the named resources only, and refuses names that do not exist', { tags: 'full' }, async () => {
     const [base, dev] = await fork('one', 'two')
     for (const type of ['one', 'two']) await about(dev, type, 'new')
     const named = (kind: string, id: string) => ({ resources: [{ kind, id }] })
@@ -479,7 +495,9 @@ describe('a promotion', () => {
     expect(opsOf(await promoted(base))).toEqual(['update record_type one'])
   })
 
-  test('of a resource without what it refers to is 400, and names what to add', async () => {
+  test('of a resource without what it refers to is 400, and names what to add', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('item')
     await put(dev, 'fresh')
     const desk = { tools: [{ record_type: 'fresh', operations: ['get'] }] }
@@ -498,7 +516,7 @@ describe('a promotion', () => {
     ])
   })
 
-  test('refuses what is not a preview of the base', async () => {
+  test('refuses what is not a preview of the base', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     const [, foreign] = await fork('task')
     for (const from of [foreign, 'crm', base, '']) expectFault(await promote(base, { from }), '/from')
@@ -507,7 +525,9 @@ describe('a promotion', () => {
     expectFault(await world.call('POST', `/v1/${dev}/promote`, { from: dev }), 'path/base_id')
   })
 
-  test('and a rollback need admin on production and read on the preview, dry or not', async () => {
+  test('and a rollback need admin on production and read on the preview, dry or not', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('task')
     await about(dev, 'task', 'new')
     const token = async (...grants: [string, string][]) =>
@@ -529,7 +549,7 @@ describe('a promotion', () => {
     expect(await aboutOf(base, 'task')).toEqual(['new'])
   })
 
-  test('reaches a base whose schema_changes are preview_only', async () => {
+  test('reaches a base whose schema_changes are preview_only', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     succeed(await world.call('PUT', `/v1/bases/${base}`, { settings: { schema_changes: 'preview_only' } }))
     expectFailure(await world.call('PUT', `/v1/${base}/record-types/task`, { name: 'x' }), 'FORBIDDEN')
@@ -540,7 +560,7 @@ describe('a promotion', () => {
     expect(await aboutOf(base, 'task')).toEqual([null])
   })
 
-  test('of many at once, one applies the changes and the others find none', async () => {
+  test('of many at once, one applies the changes and the others find none', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     await about(dev, 'task', 'new')
     const all = await Promise.all(times(5, () => promoted(base)))
@@ -550,7 +570,9 @@ describe('a promotion', () => {
     expect(await historyOf(base)).toEqual(['promotion applied'])
   })
 
-  test('of nothing makes no entry of the history or the log; of the same change on both sides, neither', async () => {
+  test('of nothing makes no entry of the history or the log; of the same change on both sides, neither', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('task')
     const nothing = { id: null, kind: 'promotion', from: dev, base_id: base, status: 'applied', changes: [] }
     const logged = async () => (await get(`${base}/changes?limit=1000`)).data.length
@@ -569,7 +591,7 @@ describe('a promotion', () => {
 })
 
 describe('a rollback', () => {
-  test('takes one resource back, and the rest later', async () => {
+  test('takes one resource back, and the rest later', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task', 'note')
     const before = await hashOf(base)
     await about(dev, 'task', 'new')
@@ -586,7 +608,7 @@ describe('a rollback', () => {
     expect(await historyOf(base)).toEqual(['rollback applied', 'rollback applied', 'promotion rolled_back'])
   })
 
-  test('is the exact inverse, as a new entry, and once only', async () => {
+  test('is the exact inverse, as a new entry, and once only', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task', 'gone')
     const before = await hashOf(base)
     await put(dev, 'task', { description: 'new', json_schema: { type: 'object', properties: { a: {} } } })
@@ -607,7 +629,9 @@ describe('a rollback', () => {
     expect((await promoted(base, { prune: true })).changes).toEqual(done.changes)
   })
 
-  test('is 409 when a later change touches the same resource, and passes when it touches another', async () => {
+  test('is 409 when a later change touches the same resource, and passes when it touches another', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('task', 'other')
     await about(dev, 'task', 'promoted')
     const done = await promoted(base)
@@ -664,7 +688,7 @@ describe('a rollback', () => {
     })
   })
 
-  test('works after the preview is deleted, and never deletes records', async () => {
+  test('works after the preview is deleted, and never deletes records', { tags: 'full' }, async () => {
     const [base, dev] = await fork('task')
     await put(dev, 'fresh')
     const done = await promoted(base)
@@ -681,7 +705,9 @@ describe('a rollback', () => {
     expectFailure(await world.call('GET', `/v1/${base}/record-types/fresh`), 'NOT_FOUND')
   })
 
-  test('is not promoted again by a preview that was made again under the same name', async () => {
+  test('is not promoted again by a preview that was made again under the same name', {
+    tags: 'full',
+  }, async () => {
     const [base, dev] = await fork('task')
     await about(dev, 'task', 'undone')
     const done = await promoted(base)

@@ -90,7 +90,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-test.each(CASES)('$name is a break, and the promotion is refused for it', async (each) => {
+test.each(CASES)('$name is a break, and the promotion is refused for it', { tags: 'full' }, async (each) => {
   const base = `base${++serial}`
   await put('bases', base, {})
   await put(base, 'record-types/item', {})

@@ -66,7 +66,9 @@ const wholeOf = async (call: World['call']): Promise<string> => {
   return (await call('GET', path, undefined, { accept: 'application/x-ndjson' })).text
 }
 
-test('a write is proposed: the token reads it back, production and other tokens do not see it', async () => {
+test('a write is proposed: the token reads it back, production and other tokens do not see it', {
+  tags: 'full',
+}, async () => {
   const { id, call } = await proposer('desk')
   const other = await proposer('desk')
   const before = await rowsOf('desk')
@@ -89,7 +91,7 @@ test('a write is proposed: the token reads it back, production and other tokens 
   expect(await rowsOf('desk')).toEqual(before)
 })
 
-test('the ETag of a record is that of the change-set, once there is one', async () => {
+test('the ETag of a record is that of the change-set, once there is one', { tags: 'full' }, async () => {
   const { id, call } = await proposer('desk')
   const write = (match: string | null) =>
     call('PATCH', '/v1/desk/records/deal/c', { data: { at: match } }, { 'if-match': match ?? '' })
@@ -107,7 +109,7 @@ test('the ETag of a record is that of the change-set, once there is one', async 
   )
 })
 
-test('first writes at once open one change-set', async () => {
+test('first writes at once open one change-set', { tags: 'full' }, async () => {
   const { id, call } = await proposer('desk')
   const answers = await Promise.all(
     times(8, (n) => call('PUT', `/v1/desk/records/deal/at-once-${n}`, { data: { n } })),
@@ -116,7 +118,7 @@ test('first writes at once open one change-set', async () => {
   expect(await ownOf(id)).toHaveLength(1)
 })
 
-test('a read opens no change-set, and shows production', async () => {
+test('a read opens no change-set, and shows production', { tags: 'full' }, async () => {
   const { id, call } = await proposer('desk')
   expect(succeed(await call('GET', '/v1/desk/records/deal/a')).data).toEqual({ n: 1 })
   expect(await wholeOf(call)).toBe(await wholeOf(world.call))
@@ -126,7 +128,7 @@ test('a read opens no change-set, and shows production', async () => {
   expect(await ownOf(id)).toEqual([])
 })
 
-test('a tool call of either kind is proposed', async () => {
+test('a tool call of either kind is proposed', { tags: 'full' }, async () => {
   const { id, token } = await proposer('desk')
   const before = await rowsOf('desk')
   const made = await callTool(world, '/mcp/desk', 'create_deal', { n: 5 }, { token })
@@ -143,14 +145,14 @@ test('a tool call of either kind is proposed', async () => {
   expect(await rowsOf('desk')).toEqual(before)
 })
 
-test('rights on other types are not proposed', async () => {
+test('rights on other types are not proposed', { tags: 'full' }, async () => {
   succeed(await world.call('PUT', '/v1/desk/record-types/note', {}), 201)
   const { call } = await proposer('desk', { record_type: ['deal'] })
   expectFailure(await call('PUT', '/v1/desk/records/note/n', { data: {} }), 'FORBIDDEN')
   succeed(await call('PUT', '/v1/desk/records/deal/of-a-type', { data: {} }), 201)
 })
 
-test('it promotes nothing: an empty change-set of another stays open', async () => {
+test('it promotes nothing: an empty change-set of another stays open', { tags: 'full' }, async () => {
   const { call } = await proposer('desk')
   const { id } = succeed(
     await world.call('POST', '/v1/desk/preview', { name: 'empty', copy: 'on_write' }),
@@ -168,7 +170,7 @@ describe('a token with rules', () => {
   const put = async (id: string, data: object) =>
     succeed(await world.call('PUT', `/v1/desk/records/deal/${id}`, { data }), 201)
 
-  test('writes directly what they allow, and proposes the rest', async () => {
+  test('writes directly what they allow, and proposes the rest', { tags: 'full' }, async () => {
     await put('r1', { stage: 'open', n: 1 })
     const { id, call } = await ruled(STAGES)
     succeed(await call('PATCH', '/v1/desk/records/deal/r1', { data: { stage: 'won' } }))
@@ -185,7 +187,7 @@ describe('a token with rules', () => {
     expect(succeed(await call('GET', '/v1/desk/records/deal/r1')).data).toEqual({ stage: 'open', n: 2 })
   })
 
-  test('never writes more than they allow, with requests at once too', async () => {
+  test('never writes more than they allow, with requests at once too', { tags: 'full' }, async () => {
     const ids = times(10, (n) => `bound-${n}`)
     for (const id of ids) await put(id, { stage: 'open' })
     const { call } = await ruled(STAGES)
@@ -199,7 +201,7 @@ describe('a token with rules', () => {
       expect(succeed(await call('GET', `/v1/desk/records/deal/${id}`)).data).toEqual({ stage: 'won' })
   })
 
-  test('a batch and a cascade are judged by all that they do', async () => {
+  test('a batch and a cascade are judged by all that they do', { tags: 'full' }, async () => {
     for (const id of ['b1', 'b2']) await put(id, { stage: 'open', n: 1 })
     const { call } = await ruled({ ...STAGES, per: 'request' })
     const patch = (id: string, data: object) => ({ type: 'patch_record', record_type: 'deal', id, data })
@@ -215,7 +217,9 @@ describe('a token with rules', () => {
     expect((await seen('b2')).stage).toBe('won')
   })
 
-  test('a request of several mutations writes no more than a rule allows a request', async () => {
+  test('a request of several mutations writes no more than a rule allows a request', {
+    tags: 'full',
+  }, async () => {
     const ids = times(3, (n) => `request-${n}`)
     for (const id of ids) await put(id, { stage: 'open' })
     const { token } = await ruled({ ...STAGES, max: 1, per: 'request' })
@@ -234,7 +238,7 @@ describe('a token with rules', () => {
     expect((await seen('request-next')).stage).toBe('won')
   })
 
-  test('holds its filter against the record before and after', async () => {
+  test('holds its filter against the record before and after', { tags: 'full' }, async () => {
     await put('f1', { stage: 'open' })
     await put('f2', { stage: 'closed' })
     const filter = { field: 'previous.data.stage', op: 'eq', value: 'open' }
@@ -244,7 +248,7 @@ describe('a token with rules', () => {
     expect([(await seen('f1')).stage, (await seen('f2')).stage]).toEqual(['won', 'closed'])
   })
 
-  test('goes on with what it has proposed, as it sees it', async () => {
+  test('goes on with what it has proposed, as it sees it', { tags: 'full' }, async () => {
     await put('own-2', { stage: 'open' })
     const { call } = await ruled({ ...STAGES, operations: ['update'], fields: undefined, max: 100 })
     const key = { 'idempotency-key': 'own-1' }
@@ -352,28 +356,32 @@ describe('a token with rules', () => {
         ),
     ],
   ]
-  test.each(SURFACES)('%s: a dry run is judged as the write, and uses up nothing', async (_, write) => {
-    const start = { data: { stage: 'open', n: 1 } }
-    expect((await world.call('PUT', `/v1/desk/records/deal/${id}`, start)).status).toBeLessThan(300)
-    const agent = await ruled({ ...STAGES, max: 1 })
-    const goesTo = async (data: object, isDry: boolean) =>
-      /desk--[\w-]+/.exec(JSON.stringify(await write(agent, data, isDry)))?.[0]
-    for (const _ of times(2, () => null)) expect(await goesTo({ stage: 'won' }, true)).toBeUndefined()
-    const proposed = await goesTo({ n: 2 }, true)
-    expect(proposed).toMatch(/^desk--p-/)
-    expect(await ownOf(agent.id)).toEqual([])
-    expect(await seen(id)).toEqual({ stage: 'open', n: 1 })
-    expect(await goesTo({ stage: 'won' }, false)).toBeUndefined()
-    expect(await seen(id)).toEqual({ stage: 'won', n: 1 })
-    // The rule is used up.
-    expect(await goesTo({ stage: 'lost' }, true)).toBe(proposed)
-    expect(await goesTo({ n: 2 }, false)).toBe(proposed)
-    expect(await ownOf(agent.id)).toEqual([proposed])
-    expect(await goesTo({ n: 3 }, true)).toBe(proposed)
-    expect(await seen(id)).toEqual({ stage: 'won', n: 1 })
-  })
+  test.each(SURFACES)(
+    '%s: a dry run is judged as the write, and uses up nothing',
+    { tags: 'full' },
+    async (_, write) => {
+      const start = { data: { stage: 'open', n: 1 } }
+      expect((await world.call('PUT', `/v1/desk/records/deal/${id}`, start)).status).toBeLessThan(300)
+      const agent = await ruled({ ...STAGES, max: 1 })
+      const goesTo = async (data: object, isDry: boolean) =>
+        /desk--[\w-]+/.exec(JSON.stringify(await write(agent, data, isDry)))?.[0]
+      for (const _ of times(2, () => null)) expect(await goesTo({ stage: 'won' }, true)).toBeUndefined()
+      const proposed = await goesTo({ n: 2 }, true)
+      expect(proposed).toMatch(/^desk--p-/)
+      expect(await ownOf(agent.id)).toEqual([])
+      expect(await seen(id)).toEqual({ stage: 'open', n: 1 })
+      expect(await goesTo({ stage: 'won' }, false)).toBeUndefined()
+      expect(await seen(id)).toEqual({ stage: 'won', n: 1 })
+      // The rule is used up.
+      expect(await goesTo({ stage: 'lost' }, true)).toBe(proposed)
+      expect(await goesTo({ n: 2 }, false)).toBe(proposed)
+      expect(await ownOf(agent.id)).toEqual([proposed])
+      expect(await goesTo({ n: 3 }, true)).toBe(proposed)
+      expect(await seen(id)).toEqual({ stage: 'won', n: 1 })
+    },
+  )
 
-  test('a rule lets nothing pass on types that its grant does not name', async () => {
+  test('a rule lets nothing pass on types that its grant does not name', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/desk/record-types/memo', {}), 201)
     const anything = { ...STAGES, record_type: '*', operations: ['create'], fields: undefined, max: 100 }
     const { call } = await world.newToken([
@@ -393,7 +401,7 @@ describe('a token with rules', () => {
     await seen('of-the-grant')
   })
 
-  test('no rule lets it write to an external source', async () => {
+  test('no rule lets it write to an external source', { tags: 'full' }, async () => {
     const upstream = await openUpstream()
     const sent: string[] = []
     upstream.on(/^\/people/, (asked, response) => {

@@ -131,7 +131,9 @@ describe.each(sampleOf(REFERENCES))('%s, to which %s refers,', (target, referrer
   })
 })
 
-test('a type is deleted though it is in use with its id in confirm, and what names it stays', async () => {
+test('a type is deleted though it is in use with its id in confirm, and what names it stays', {
+  tags: 'full',
+}, async () => {
   const [, dev] = await fork()
   await put(dev, 'relationship-types/named', { source_record_types: ['note'] })
   await put(dev, 'endpoints/desk', {
@@ -157,7 +159,7 @@ test('a type is deleted though it is in use with its id in confirm, and what nam
   expect((await get(`${dev}/endpoints/desk/resolved`)).tools).toHaveLength(1)
 })
 
-test('a batch deletes a type after what refers to it, and not before', async () => {
+test('a batch deletes a type after what refers to it, and not before', { tags: 'full' }, async () => {
   const [base] = await fork()
   await put(base, 'relationship-types/named', { source_record_types: ['note'] })
   const gone = [
@@ -171,7 +173,9 @@ test('a batch deletes a type after what refers to it, and not before', async () 
   expectFailure(await world.call('GET', `/v1/${base}/record-types/note`), 'NOT_FOUND')
 })
 
-test('a token with a grant on one type gets in_use without the referrers that it cannot read', async () => {
+test('a token with a grant on one type gets in_use without the referrers that it cannot read', {
+  tags: 'full',
+}, async () => {
   const [base] = await fork()
   await put(base, 'record-types/hidden', {})
   const ends = { source_record_types: ['note'], target_record_types: ['hidden'] }
@@ -192,7 +196,9 @@ test('a token with a grant on one type gets in_use without the referrers that it
   expect(again.text).not.toMatch(/secretive|desk-of-others|hidden/)
 })
 
-test('a type that production seeds name is deleted there, since they change by promotions only', async () => {
+test('a type that production seeds name is deleted there, since they change by promotions only', {
+  tags: 'full',
+}, async () => {
   const [base, dev] = await fork()
   await put(dev, 'seeds/demo', { records: [NOTE] })
   succeed(await world.call('POST', `/v1/${base}/promote`, { from: dev }))

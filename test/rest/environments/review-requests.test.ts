@@ -131,7 +131,9 @@ test('an acceptance lets nothing pass that was changed since it was asked for', 
   expect(await fieldsOf(base)).toEqual(['subject', 'score', 'backdoor'])
 })
 
-test('a part that was asked for is accepted as it was, whatever else the preview has changed since', async () => {
+test('a part that was asked for is accepted as it was, whatever else the preview has changed since', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   const resources = [{ kind: 'record_type', id: 'ticket' }]
   const { id } = succeed(await ask(base, { resources }), 201)
@@ -227,7 +229,9 @@ test('of many decisions at once, one takes effect', { tags: 'full' }, async () =
   expect((await fieldsOf(base)).includes('score')).toBe(state === 'accepted')
 })
 
-test('how conflicts end is said by who decides: a request that says it is refused by name', async () => {
+test('how conflicts end is said by who decides: a request that says it is refused by name', {
+  tags: 'full',
+}, async () => {
   const base = await desk()
   const resolve = [{ record_type: 'ticket', id: 't1', take: 'preview' }]
   const refused = expectFailure(await ask(base, { resolve }), 'VALIDATION_ERROR')

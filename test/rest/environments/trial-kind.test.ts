@@ -54,7 +54,9 @@ const secretsOf = async (base: string): Promise<string[]> => {
 }
 const opsOf = ({ changes }: Body): string[] => changes.map(({ op, kind, id }: Body) => `${op} ${kind} ${id}`)
 
-test('a config file carries the kind and hides its secret, and a round trip changes nothing', async () => {
+test('a config file carries the kind and hides its secret, and a round trip changes nothing', {
+  tags: 'full',
+}, async () => {
   const [, dev] = await fork()
   const made = await push(dev, [HOOK])
   expect(made.changes).toEqual([
@@ -72,7 +74,9 @@ test('a config file carries the kind and hides its secret, and a round trip chan
   expect(await secretsOf(dev)).toEqual([OLD])
 })
 
-test('a push without the secret keeps it; one with another replaces it, and shows neither', async () => {
+test('a push without the secret keeps it; one with another replaces it, and shows neither', {
+  tags: 'full',
+}, async () => {
   const [, dev] = await fork()
   await push(dev, [HOOK])
   const { hash } = await pull(dev)
@@ -85,7 +89,7 @@ test('a push without the secret keeps it; one with another replaces it, and show
   expect((await pull(dev)).hash).toBe(hash)
 })
 
-test('a push without a secret for a new resource makes one', async () => {
+test('a push without a secret for a new resource makes one', { tags: 'full' }, async () => {
   const [, dev] = await fork()
   await push(dev, [SHOWN, { id: 'other', record_type: 'task' }])
   const [first, second] = await secretsOf(dev)
@@ -93,7 +97,7 @@ test('a push without a secret for a new resource makes one', async () => {
   expect(first).not.toBe(second)
 })
 
-test('a push has the checks of the row: shape, unknown keys, references', async () => {
+test('a push has the checks of the row: shape, unknown keys, references', { tags: 'full' }, async () => {
   const [, dev] = await fork()
   const refused = async (hook: object, path: string) => {
     const config = { plinth: 1, base: dev, actions: [hook] }
@@ -180,7 +184,7 @@ test('a pruned resource comes back by rollback, with a new secret', { tags: 'ful
   expect([before === after, after?.startsWith('whsec_new')]).toEqual([false, true])
 })
 
-test('the log has its changes without the secret, and a revert keeps it', async () => {
+test('the log has its changes without the secret, and a revert keeps it', { tags: 'full' }, async () => {
   const [, dev] = await fork()
   await push(dev, [HOOK])
   await push(dev, [{ ...HOOK, name: 'Renamed', secret: NEXT }])

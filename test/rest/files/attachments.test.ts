@@ -52,7 +52,7 @@ async function fetchBytes(url: string, init: RequestInit = {}) {
 }
 const bytesOf = (size: number) => new Uint8Array(randomBytes(size))
 
-test('a form attaches its file whole, and the link reads it without a token', async () => {
+test('a form attaches its file whole, and the link reads it without a token', { tags: 'full' }, async () => {
   const path = await newRecord()
   const bytes = bytesOf(300_000)
   const made = await attach(path, 'chart é.png', bytes, 'image/png')
@@ -87,7 +87,7 @@ test('a form attaches its file whole, and the link reads it without a token', as
   })
 })
 
-test('a link serves ranges, conditions and HEAD', async () => {
+test('a link serves ranges, conditions and HEAD', { tags: 'full' }, async () => {
   const path = await newRecord()
   const text = `${'x'.repeat(5000)}end`
   succeed(
@@ -176,7 +176,7 @@ test('base64 of several megabytes is attached, and what is no base64 at its end 
   })
 })
 
-test('bad input is refused with its place, and attaches nothing', async () => {
+test('bad input is refused with its place, and attaches nothing', { tags: 'full' }, async () => {
   const path = await newRecord()
   const cases: [object, string, string][] = [
     [{ filename: 'c', content: 'x', content_base64: 'eA==' }, '/content_base64', 'exclusive'],
@@ -218,7 +218,7 @@ test('bad input is refused with its place, and attaches nothing', async () => {
   succeed(await world.call('GET', `${path}/${encodeURIComponent('é'.repeat(255))}`))
 })
 
-test('a form with anything but one file is refused', async () => {
+test('a form with anything but one file is refused', { tags: 'full' }, async () => {
   const path = await newRecord()
   const blob = new Blob(['x'], { type: 'text/plain' })
   const codeOf = async (make: (form: FormData) => void) =>
@@ -292,7 +292,7 @@ inFolder('a form for an absent record, type or base is refused before its file i
   expect(blobs.filter((name) => name.endsWith(sha256(bytes)))).toEqual([])
 })
 
-test('a signed upload is pending, then ready, in the name of who prepared it', async () => {
+test('a signed upload is pending, then ready, in the name of who prepared it', { tags: 'full' }, async () => {
   const path = await newRecord()
   const { call, id } = await world.newToken([{ permission: 'write' }])
   const bytes = bytesOf(200_000)
@@ -350,7 +350,7 @@ test('an upload that breaks off or is too late leaves what was there', async () 
   ])
 })
 
-test('a link that is altered, moved or expired is refused', async () => {
+test('a link that is altered, moved or expired is refused', { tags: 'full' }, async () => {
   const path = await newRecord()
   for (const filename of ['one', 'two'])
     succeed(await world.call('POST', path, { filename, content: `secret of ${filename}` }), 201)
@@ -421,7 +421,7 @@ test('an upload to a link is what its headers declare, and a link has no paramet
   expect((await fetchBytes(url)).text).toBe('whole')
 })
 
-test('a filename taken again replaces the attachment, its id and its link', async () => {
+test('a filename taken again replaces the attachment, its id and its link', { tags: 'full' }, async () => {
   const path = await newRecord()
   const send = async (content: string) =>
     succeed(await world.call('POST', path, { filename: 'x', content }), 201)
@@ -445,7 +445,7 @@ test('a filename taken again replaces the attachment, its id and its link', asyn
   ])
 })
 
-test('many writers of one filename leave one attachment', async () => {
+test('many writers of one filename leave one attachment', { tags: 'full' }, async () => {
   const path = await newRecord()
   const sent = await Promise.all(
     Array.from({ length: 12 }, (_, n) => world.call('POST', path, { filename: 'x', content: `${n}` })),
@@ -454,7 +454,9 @@ test('many writers of one filename leave one attachment', async () => {
   expect(succeed(await world.call('GET', path)).data).toHaveLength(1)
 })
 
-test('attachments go with their record and come back with it, and not with another of its id', async () => {
+test('attachments go with their record and come back with it, and not with another of its id', {
+  tags: 'full',
+}, async () => {
   const path = await newRecord('life')
   const record = '/v1/crm/records/deal/life'
   const made = succeed(await world.call('POST', path, { filename: 'x', content: 'one' }), 201)
@@ -471,7 +473,7 @@ test('attachments go with their record and come back with it, and not with anoth
   expectFailure(await world.call('GET', `${path}/x`), 'NOT_FOUND')
 })
 
-test('the grants of the record hold for its attachments, in their log too', async () => {
+test('the grants of the record hold for its attachments, in their log too', { tags: 'full' }, async () => {
   const path = await newRecord()
   const type = await world.newType()
   const made = succeed(await world.call('POST', path, { filename: 'x', content: 'one' }), 201)
@@ -497,7 +499,7 @@ test('the grants of the record hold for its attachments, in their log too', asyn
   expect(succeed(await world.call('GET', path)).data).toEqual([made])
 })
 
-test('a dry run and a repeated key attach once', async () => {
+test('a dry run and a repeated key attach once', { tags: 'full' }, async () => {
   const path = await newRecord()
   const body = { filename: 'x', content: 'one' }
   const dry = await world.call('POST', `${path}?dry_run=true`, body)
@@ -513,7 +515,9 @@ test('a dry run and a repeated key attach once', async () => {
   expectFailure(await sendForm(path, differs, world.adminToken, key), 'CONFLICT')
 })
 
-test('expand shows attachments of a record, in a list and behind a link, within the grants', async () => {
+test('expand shows attachments of a record, in a list and behind a link, within the grants', {
+  tags: 'full',
+}, async () => {
   const path = await newRecord('whole')
   const type = await world.newType()
   succeed(await world.call('PUT', '/v1/crm/relationship-types/of', {}), 201)
@@ -636,7 +640,9 @@ test('a slow body has a time limit where it is read whole, and none where it str
   }
 })
 
-test('a record takes 1,000 attachments: one more is 409, and a name can be replaced and deleted', async () => {
+test('a record takes 1,000 attachments: one more is 409, and a name can be replaced and deleted', {
+  tags: 'full',
+}, async () => {
   const path = await newRecord()
   const put = (filename: string) => world.call('POST', path, { filename, content: filename })
   succeed(await put('first.txt'), 201)

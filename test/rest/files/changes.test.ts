@@ -42,7 +42,7 @@ describe('a change of a file', () => {
     expect((await meta('merged.txt')).metadata).not.toHaveProperty('two')
   })
 
-  test('moves it with its versions, never onto another', async () => {
+  test('moves it with its versions, never onto another', { tags: 'full' }, async () => {
     for (const text of ['one', 'two']) await put('old/name', text)
     await put('taken', 'taken')
     expectFailure(await world.call('PATCH', at('old/name'), { path: 'taken' }), 'CONFLICT')
@@ -112,7 +112,7 @@ describe('a revert of a change of a file', () => {
     expect(await meta('undo.txt')).toMatchObject({ version: 3, label: 'a' })
   })
 
-  test('removes a created file, and moves a moved one back', async () => {
+  test('removes a created file, and moves a moved one back', { tags: 'full' }, async () => {
     await put('made-by-mistake', 'x')
     succeed(await revert('made-by-mistake'))
     expectFailure(await get('made-by-mistake'), 'NOT_FOUND')

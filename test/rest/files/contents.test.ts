@@ -92,7 +92,9 @@ test('an upload whose client goes away leaves nothing', async () => {
   expectFailure(await world.call('GET', '/v1/crm/files/docs/broken'), 'NOT_FOUND')
 })
 
-test('a sweep removes old contents that nothing refers to, and keeps all others', async () => {
+test('a sweep removes old contents that nothing refers to, and keeps all others', {
+  tags: 'full',
+}, async () => {
   const sweep = async () => {
     await world.database.query(`SELECT graphile_worker.add_job('sweep_contents', '{}', job_key => 'sweep')`)
     await vi.waitFor(

@@ -30,7 +30,9 @@ function noise(seed: number, lines: number): string {
   return Array.from({ length: lines }, next).join('') + seed
 }
 
-test('the equal beginning and end of two long texts cost no lines, and the diff has the right places', async () => {
+test('the equal beginning and end of two long texts cost no lines, and the diff has the right places', {
+  tags: 'full',
+}, async () => {
   const lines = Array.from({ length: 100_000 }, (_, n) => `${n}\n`)
   const diff = await diffOf('long.txt', lines.join(''), lines.with(60_000, 'new\n').join(''))
   const around = ['59996', '59997', '59998', '59999'].map((line) => ` ${line}\n`).join('')

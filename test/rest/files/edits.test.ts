@@ -86,7 +86,7 @@ describe('edits of a text', () => {
 describe('a unified diff', () => {
   const PATCH = '@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n'
 
-  test('is applied, also where the lines have moved', async () => {
+  test('is applied, also where the lines have moved', { tags: 'full' }, async () => {
     await put('c.txt', 'one\ntwo\nthree\n')
     expect(succeed(await patch('c.txt', { patch: PATCH, label: 'patched' }))).toMatchObject({
       label: 'patched',
@@ -119,7 +119,7 @@ describe('a unified diff', () => {
     expect(await textOf('f.txt')).toBe('another\ntext\n')
   })
 
-  test('is applied where its line numbers are beyond the text', async () => {
+  test('is applied where its line numbers are beyond the text', { tags: 'full' }, async () => {
     for (const line of [4, 2_000_000_000, '9'.repeat(30)]) {
       const path = `beyond-${line}.txt`
       await put(path, 'a\nb\nc\n')
@@ -141,7 +141,7 @@ describe('a unified diff', () => {
     }
   })
 
-  test('of very many lines is refused before it costs time', async () => {
+  test('of very many lines is refused before it costs time', { tags: 'full' }, async () => {
     await put('many.txt', '\n'.repeat(100_000))
     const lines = ' \n'.repeat(1000)
     const answer = await patch('many.txt', { patch: `@@ -1,1001 +1,1000 @@\n${lines}-x\n` })
@@ -155,7 +155,9 @@ describe('a unified diff', () => {
 })
 
 describe('an edit', () => {
-  test('holds to If-Match, the policy of the type, and the kind of the content', async () => {
+  test('holds to If-Match, the policy of the type, and the kind of the content', {
+    tags: 'full',
+  }, async () => {
     await put('g.txt', 'one')
     const edits = [{ find: 'one', replace: 'two' }]
     const stale = await patch('g.txt', { edits }, { 'if-match': `"${sha256('other')}"` })
@@ -202,7 +204,7 @@ describe('an edit', () => {
     expect(await textOf('m.txt')).toBe('one')
   })
 
-  test('of many writers at once is lost by none', async () => {
+  test('of many writers at once is lost by none', { tags: 'full' }, async () => {
     await put('race.txt', times(3, (i) => `<${i}>`).join('\n'))
     const answers = await Promise.all(
       times(3, (i) => patch('race.txt', { edits: [{ find: `<${i}>`, replace: `[${i}]` }] })),
@@ -252,7 +254,9 @@ describe('lines', () => {
     expect(await lines('latin1', '1-')).toMatchObject({ text: null, binary: true })
   })
 
-  test('far into a large content are found, and a page ends at 1 MiB with a whole line', async () => {
+  test('far into a large content are found, and a page ends at 1 MiB with a whole line', {
+    tags: 'full',
+  }, async () => {
     const line = `${'é'.repeat(49)}\n`
     await put('large.txt', line.repeat(60_000))
     expect(await lines('large.txt', '59999-')).toMatchObject({

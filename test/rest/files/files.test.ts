@@ -88,7 +88,7 @@ describe('a file', () => {
     expect([answer.status, answer.text]).toEqual([200, ''])
   })
 
-  test('gets a version for each content, and none for the same content', async () => {
+  test('gets a version for each content, and none for the same content', { tags: 'full' }, async () => {
     await put('v.txt', 'one', { 'x-service-label': 'a' })
     expect(succeed(await put('v.txt', 'one', { 'x-service-label': 'a' }))).toMatchObject({
       operation: 'unchanged',
@@ -116,7 +116,7 @@ describe('a file', () => {
       expectFault(await get(`v.txt?version=${version}`), 'query/version')
   })
 
-  test('changes its properties without a version, with an entry in the log', async () => {
+  test('changes its properties without a version, with an entry in the log', { tags: 'full' }, async () => {
     await put('p.txt', 'one', { 'x-service-label': 'a' })
     const changed = await put('p.txt', 'one', { 'content-type': 'text/markdown', 'x-service-label': 'b' })
     expect(succeed(changed)).toMatchObject({ operation: 'updated', version: 1, label: 'b' })
@@ -168,7 +168,7 @@ describe('a file', () => {
       expectFailure(await sendRaw(method, at(path), body), 'VALIDATION_ERROR')
   })
 
-  test('can have any other name', async () => {
+  test('can have any other name', { tags: 'full' }, async () => {
     await newType('odd', {})
     const names = ['a b+c', '100%.txt', '...', 'a..b', 'x:y@z', '日本語/😀', '#?&', 'y'.repeat(1024)]
     for (const name of names) {
@@ -179,7 +179,7 @@ describe('a file', () => {
     expect(pathsOf(await list('', 'odd'))).toEqual([...names].sort())
   })
 
-  test('is needed to be read, changed or deleted', async () => {
+  test('is needed to be read, changed or deleted', { tags: 'full' }, async () => {
     for (const query of ['', '?meta=1', '?history', '?diff&from=1&to=2'])
       expectFailure(await get(`none${query}`), 'NOT_FOUND')
     expectFailure(await world.call('PATCH', at('none'), { label: 'x' }), 'NOT_FOUND')

@@ -50,7 +50,7 @@ describe('the policy of a file type', () => {
     expect(pathsOf(await list('', 'small'))).toEqual(['fits'])
   })
 
-  test('takes the content types that it names, in any case', async () => {
+  test('takes the content types that it names, in any case', { tags: 'full' }, async () => {
     const storage = { content_types: ['text/plain', 'audio/*', 'Image/PNG', 'Font/*'] }
     await newType('texts', { storage })
     for (const type of ['text/plain; charset=utf-8', 'AUDIO/ogg; codecs=opus', 'image/png', 'font/woff2'])
@@ -64,7 +64,7 @@ describe('the policy of a file type', () => {
     expectFailure(await get('c', {}, 'texts'), 'NOT_FOUND')
   })
 
-  test('that is immutable takes a path once', async () => {
+  test('that is immutable takes a path once', { tags: 'full' }, async () => {
     await newType('sealed', { storage: { immutable: true } })
     succeed(await put('s.txt', 'one', {}, 'sealed'), 201)
     succeed(await put('s.txt', 'one', {}, 'sealed'))
@@ -75,7 +75,7 @@ describe('the policy of a file type', () => {
     expect(await versionsOf('s.txt', 'sealed')).toEqual([1])
   })
 
-  test('keeps the newest versions, from the next write on', async () => {
+  test('keeps the newest versions, from the next write on', { tags: 'full' }, async () => {
     await newType('last', {})
     for (const text of ['1', '2', '3']) await put('k.txt', text, {}, 'last')
     succeed(await world.call('PUT', '/v1/crm/file-types/last', { storage: { keep_versions: 2 } }))
@@ -85,7 +85,7 @@ describe('the policy of a file type', () => {
     expectFailure(await get('k.txt?version=1', {}, 'last'), 'NOT_FOUND')
   })
 
-  test('cannot be deleted with its files unless its id is confirmed', async () => {
+  test('cannot be deleted with its files unless its id is confirmed', { tags: 'full' }, async () => {
     await newType('held', {})
     await put('x.txt', 'x', {}, 'held')
     for (const query of ['', '?confirm=other'])
@@ -121,7 +121,7 @@ test('a file that is sent while its type is deleted is not found, or goes with t
   }
 })
 
-test('a base that holds only files is deleted only with its id in confirm', async () => {
+test('a base that holds only files is deleted only with its id in confirm', { tags: 'full' }, async () => {
   succeed(await world.call('PUT', '/v1/bases/shelf', {}), 201)
   succeed(await world.call('PUT', '/v1/shelf/file-types/docs', {}), 201)
   succeed(await world.call('PUT', '/v1/shelf/files/docs/a.txt', 'a', { 'content-type': 'text/plain' }), 201)
@@ -143,7 +143,7 @@ describe('a token', () => {
     expect((await get('rights')).text).toBe('mine')
   })
 
-  test('for one record type sees nothing of files', async () => {
+  test('for one record type sees nothing of files', { tags: 'full' }, async () => {
     await world.newType()
     await put('hidden', 'mine')
     const { call } = await world.newToken([{ record_type: 'type1', permission: 'admin' }])

@@ -26,7 +26,9 @@ const found = async (words: string, more = '', base = 'crm'): Promise<string[]> 
   (await search(`search=${encodeURIComponent(words)}${more}`, base)).data.map(({ path }: Body) => path)
 
 describe('a search of files', () => {
-  test('finds words of texts and paths with a typo, best first, with a score and snippets', async () => {
+  test('finds words of texts and paths with a typo, best first, with a score and snippets', {
+    tags: 'full',
+  }, async () => {
     await put('s/ode.txt', 'Thou wast not born for death, immortal bird! The nightingale sings.')
     await put('s/nightingale.md', 'About birds.', { 'content-type': 'text/markdown' })
     await put('s/other.txt', 'Nothing of note.')
@@ -42,7 +44,9 @@ describe('a search of files', () => {
     expect((await search('search=nightingale')).data[0]).not.toHaveProperty('_snippets')
   })
 
-  test('finds words that a write did not look for, since the server knows them', async () => {
+  test('finds words that a write did not look for, since the server knows them', {
+    tags: 'full',
+  }, async () => {
     await put('k/first.txt', 'saxophones and trombones')
     await put('k/second.txt', 'trombones and épinettes')
     await put('k/third.txt', 'saxophones and EPINETTES')
@@ -55,7 +59,7 @@ describe('a search of files', () => {
       expect((await found(words)).sort(), words).toEqual(paths)
   })
 
-  test('finds words in a base that takes the place of a deleted one', async () => {
+  test('finds words in a base that takes the place of a deleted one', { tags: 'full' }, async () => {
     for (const life of [1, 2]) {
       succeed(await world.call('PUT', '/v1/bases/brief', {}), 201)
       succeed(await world.call('PUT', '/v1/brief/file-types/docs', {}), 201)
@@ -90,7 +94,7 @@ describe('a search of files', () => {
     expect((await found('quokka')).sort()).toEqual(['t/b.svg', 't/c.bin'])
   })
 
-  test('follows new versions, edits, moves, deletions and their reverts', async () => {
+  test('follows new versions, edits, moves, deletions and their reverts', { tags: 'full' }, async () => {
     const revert = async () => {
       const { data } = succeed(await world.call('GET', '/v1/crm/changes?kind=file&order=desc&limit=1'))
       succeed(await world.call('POST', `/v1/crm/changes/${data[0].seq}/revert`))
@@ -114,7 +118,7 @@ describe('a search of files', () => {
     expect(await found('potoroo')).toEqual([])
   })
 
-  test('covers all types of the base or one, and none that is deleted', async () => {
+  test('covers all types of the base or one, and none that is deleted', { tags: 'full' }, async () => {
     await put('a.txt', 'dugong', {}, 'notes')
     await put('b.txt', 'dugong')
     expect((await found('dugong')).sort()).toEqual(['a.txt', 'b.txt'])
@@ -166,7 +170,7 @@ describe('a search of files', () => {
 })
 
 describe('what a token may not read', () => {
-  test('is found by no surface: files need a grant on the whole base', async () => {
+  test('is found by no surface: files need a grant on the whole base', { tags: 'full' }, async () => {
     await put('hidden.txt', 'thylacine')
     const typed = await world.newToken([{ record_type: 'deal', permission: 'admin' }])
     expect(await typed.call('GET', '/v1/crm/files?search=thylacine')).toMatchObject({ status: 403 })
@@ -186,7 +190,7 @@ describe('what a token may not read', () => {
     expect(narrowed.body.results).toEqual([])
   })
 
-  test('is not in another base, and a preview finds its own files only', async () => {
+  test('is not in another base, and a preview finds its own files only', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
     const preview = succeed(await world.call('POST', '/v1/crm/preview', { name: 'try' }), 201)
     await put('prod.txt', 'kowari')
@@ -202,7 +206,7 @@ describe('what a token may not read', () => {
 })
 
 describe('MCP search and fetch', () => {
-  test('find records and files together, and read a file', async () => {
+  test('find records and files together, and read a file', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/crm/records/deal/d1', { data: { title: 'Bandicoot deal' } }), 201)
     await put('m/ä b.txt', 'The bandicoot report.')
     const tools = '/mcp/crm?tools=search,fetch'

@@ -54,7 +54,9 @@ async function moveToFile(content: string): Promise<void> {
   await utimes(place, then, then)
 }
 
-test('a content is a row up to the limit, and a file above it; both are read alike', async () => {
+test('a content is a row up to the limit, and a file above it; both are read alike', {
+  tags: 'full',
+}, async () => {
   for (const size of [0, 1, LIMITS.rowContentBytes, LIMITS.rowContentBytes + 1]) {
     const content = randomBytes(size)
     succeed(await world.call('PUT', at(`size/${size}`), content), 201)
@@ -68,7 +70,7 @@ test('a content is a row up to the limit, and a file above it; both are read ali
   }
 })
 
-test('equal contents of files and attachments are one row', async () => {
+test('equal contents of files and attachments are one row', { tags: 'full' }, async () => {
   succeed(await put('a', 'shared'), 201)
   succeed(await put('b', 'shared'), 201)
   const type = await world.newType()
@@ -99,7 +101,7 @@ test('ranges and conditions of a small content', async () => {
   expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', '10'])
 })
 
-test('what is refused, rehearsed or given up leaves no row', async () => {
+test('what is refused, rehearsed or given up leaves no row', { tags: 'full' }, async () => {
   const before = await rows()
   const digest = `sha-256=:${Buffer.from(sha256('other'), 'hex').toString('base64')}:`
   expect(
@@ -144,7 +146,9 @@ test('a body that is shorter than declared, or malformed, is 400 and leaves no r
   expectFailure(await get('length'), 'NOT_FOUND')
 })
 
-test('a small content that an earlier version stored as a file is read, edited, copied and compared', async () => {
+test('a small content that an earlier version stored as a file is read, edited, copied and compared', {
+  tags: 'full',
+}, async () => {
   const old = 'old words\n'
   succeed(await put('old', old), 201)
   await moveToFile(old)
@@ -174,7 +178,7 @@ test('a content that is a file and becomes a row is kept once', async () => {
   for (const path of ['twice', 'again']) expect((await get(path)).text).toBe('twice')
 })
 
-test('a sweep removes old rows that nothing refers to, and keeps all others', async () => {
+test('a sweep removes old rows that nothing refers to, and keeps all others', { tags: 'full' }, async () => {
   for (const content of ['kept', 'former', 'trashed', 'gone'])
     succeed(await put(`sweep/${content}`, content), 201)
   succeed(await put('sweep/former', 'later'))
@@ -192,7 +196,7 @@ test('a sweep removes old rows that nothing refers to, and keeps all others', as
   expect(await versionsOf('sweep/former')).toEqual([2, 1])
 })
 
-test('a file is logged alike whether one statement writes it or several do', async () => {
+test('a file is logged alike whether one statement writes it or several do', { tags: 'full' }, async () => {
   const metadata = { 'x-file-metadata': '{"b":1,"a":{"z":[1.5]}}', 'x-service-label': 'first' }
   const answers = [
     succeed(await put('alike/once', 'alike', metadata), 201),
@@ -272,7 +276,9 @@ test('files that are written together each have their own outcome, versions and 
   }
 })
 
-test('a content that the database cannot store fails its own write only, and nothing of it shows', async () => {
+test('a content that the database cannot store fails its own write only, and nothing of it shows', {
+  tags: 'full',
+}, async () => {
   await query(`CREATE FUNCTION plinth.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     IF NEW.bytes LIKE 'too much%' THEN RAISE EXCEPTION USING ERRCODE = 'data_exception'; END IF;
     IF NEW.bytes LIKE 'the last%' THEN RAISE EXCEPTION USING ERRCODE = 'disk_full'; END IF;
@@ -305,13 +311,13 @@ test('a content that the database cannot store fails its own write only, and not
   succeed(await put('full/7', 'too much 7'), 201)
 })
 
-test('writers of one new content at the same time store it once', async () => {
+test('writers of one new content at the same time store it once', { tags: 'full' }, async () => {
   const answers = await Promise.all(times(24, (i) => put(`equal/${i}`, 'equal')))
   for (const answer of answers) succeed(answer, 201)
   expect(await placesOf('equal')).toEqual({ rows: 1, blobs: 0 })
 })
 
-test('the S3 gateway reads and writes small contents, in ranges and in parts', async () => {
+test('the S3 gateway reads and writes small contents, in ranges and in parts', { tags: 'full' }, async () => {
   const send = senderOf(await newKeys(world))
   await send('PutObject', { Key: 'docs/s3', Body: 'gateway' })
   expect(await placesOf('gateway')).toEqual({ rows: 1, blobs: 0 })

@@ -14,7 +14,7 @@ afterAll(() => world.close())
 const { at, put, get, meta, versionsOf } = filesIn(() => world)
 
 describe('a precondition of a file', () => {
-  test('is its digest or its existence, and a miss changes nothing', async () => {
+  test('is its digest or its existence, and a miss changes nothing', { tags: 'full' }, async () => {
     await put('cas.txt', 'one')
     const tag = `"${sha256('one')}"`
     expectFault(await put('cas.txt', 'x', { 'if-match': sha256('one') }), 'header/If-Match')
@@ -98,7 +98,7 @@ describe('a JSON Patch of a file', () => {
   const patch = (path: string, operations: unknown, type = 'application/json-patch+json') =>
     world.call('PATCH', at(path), operations, { 'content-type': type })
 
-  test('changes metadata, label, type and path at once, without a version', async () => {
+  test('changes metadata, label, type and path at once, without a version', { tags: 'full' }, async () => {
     await put('j.txt', 'x', { 'x-file-metadata': '{"client":"acme","tags":["a"],"old":1}' })
     const answer = await patch('j.txt', [
       { op: 'test', path: '/metadata/client', value: 'acme' },
@@ -121,7 +121,7 @@ describe('a JSON Patch of a file', () => {
     expect(succeed(await patch('k.txt', []))).toMatchObject({ operation: 'unchanged' })
   })
 
-  test('that is refused says where, and changes nothing', async () => {
+  test('that is refused says where, and changes nothing', { tags: 'full' }, async () => {
     await put('l.txt', 'x', { 'x-file-metadata': '{"n":1}' })
     const before = await meta('l.txt')
     const failed = await patch('l.txt', [

@@ -78,7 +78,7 @@ test('filter, status, search, having, sort and pages of an aggregate apply to th
   })
 })
 
-test('GraphQL, aggregate_records and plinth aggregate take the moment too', async () => {
+test('GraphQL, aggregate_records and plinth aggregate take the moment too', { tags: 'full' }, async () => {
   const query = `{ aggregate(base: "crm", recordType: "${type}", aggregations: [{fn: "count"}], asOf: "${middle}") { rows } }`
   const graphql = await world.call('POST', '/graphql', { query })
   expect(graphql.body.data.aggregate.rows).toEqual([{ count: 3 }])
@@ -113,7 +113,7 @@ test('a moment that is no time, or before the history that is kept, is refused',
   await world.database.query('DELETE FROM plinth.retention', [])
 })
 
-test('an endpoint with a filter does not take a moment', async () => {
+test('an endpoint with a filter does not take a moment', { tags: 'full' }, async () => {
   const tools = [
     {
       record_type: type,

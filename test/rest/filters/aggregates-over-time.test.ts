@@ -92,7 +92,7 @@ test.each([
   ['by a time', { group_by: [{ field: 'updated_at', interval: 'week', alias: 'week' }] }],
   ['of a filter', { filter: { field: 'data.n', op: 'gt', value: 3 }, group_by: ['data.stage'] }],
   ['of a status', { filter: { field: 'status', op: 'eq', value: 'cancelled' } }],
-])('over time %s equals as_of at each moment', async (_, body) => {
+])('over time %s equals as_of at each moment', { tags: 'full' }, async (_, body) => {
   for (const since of ['8d', '3d', '20d']) {
     const over = await rows({ ...body, aggregations: FUNCTIONS, over: days(since) })
     const moments = [...new Set(over.map((row) => row['at']))]
@@ -189,7 +189,7 @@ test('what cannot be answered is refused by name', async () => {
   await world.database.query('DELETE FROM plinth.retention')
 })
 
-test('GraphQL, aggregate_records and plinth aggregate take it too', async () => {
+test('GraphQL, aggregate_records and plinth aggregate take it too', { tags: 'full' }, async () => {
   const expected = await rows({ ...count, over: days('3d') })
   const sums = expected.map((row) => row['count'])
   const query = `{ aggregate(base: "crm", recordType: "${type}", aggregations: [{fn: "count"}], over: {interval: "day", since: "3d"}) { rows } }`

@@ -303,7 +303,7 @@ describe('An invalid aggregate', () => {
 describe('An aggregate request', () => {
   const body = { aggregations: [COUNT], group_by: ['data.status'] }
 
-  test('by GraphQL or MCP returns the rows of REST', async () => {
+  test('by GraphQL or MCP returns the rows of REST', { tags: 'full' }, async () => {
     const { data } = await ask(body)
     const query =
       '{ aggregate(base: "crm", recordType: "sale", aggregations: [{ fn: "count" }], groupBy: ["data.status"]) { rows } }'
@@ -396,7 +396,9 @@ describe('A field whose type the schema says', () => {
     expect(await Promise.all(BODIES.map((body) => ask(body, path)))).toEqual(before)
   })
 
-  test('is read with care when the schema has changed since the statement was made', async () => {
+  test('is read with care when the schema has changed since the statement was made', {
+    tags: 'full',
+  }, async () => {
     const number = { type: 'object', properties: { value: { type: 'number' }, kind: { type: 'string' } } }
     const path = await load('late', { json_schema: number }, [
       { id: 'a', value: 2, kind: 'x' },

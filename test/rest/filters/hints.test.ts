@@ -15,7 +15,7 @@ afterAll(() => world.close())
 const query = (body: object) => world.call('POST', `${at}/query`, body)
 const eq = (field: string) => ({ filter: { field, op: 'eq', value: 'x' } })
 
-test('a hint for a field names only what the type has', async () => {
+test('a hint for a field names only what the type has', { tags: 'full' }, async () => {
   const near = expectFault(await query(eq('staus')), '/filter/field')
   expect(JSON.parse(near.hint)).toEqual({ field: 'data.status', op: 'eq', value: 'x' })
   expect(near.allowed).toEqual(expect.arrayContaining(['status', 'data.status', 'data.amount']))

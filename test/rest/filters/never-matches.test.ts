@@ -105,7 +105,7 @@ describe('a filter with a value that the schema excludes', () => {
     expect(by.body.meta.hint).toContain('Did you mean "high"?')
   })
 
-  test('has the hint in MCP too, and a policy of an endpoint gives none', async () => {
+  test('has the hint in MCP too, and a policy of an endpoint gives none', { tags: 'full' }, async () => {
     const args = { record_type: type, filter: condition('data.priority', 'eq', 'hgih') }
     const { body } = await callTool(world, '/mcp/crm', 'query_records', args)
     expect(body.meta.hint).toContain('Did you mean "high"?')
@@ -122,7 +122,7 @@ describe('SQL that compares with a value that the schema excludes', () => {
   const meta = async (query: string, params?: object) =>
     succeed(await world.call('POST', '/v1/crm/sql', { query, params })).meta
 
-  test('has a hint with the values', async () => {
+  test('has a hint with the values', { tags: 'full' }, async () => {
     for (const [where, params] of [
       [`priority = 'hgih'`],
       [`'hgih' = t.priority`],
@@ -137,7 +137,7 @@ describe('SQL that compares with a value that the schema excludes', () => {
     }
   })
 
-  test('has none for other values, columns and relations', async () => {
+  test('has none for other values, columns and relations', { tags: 'full' }, async () => {
     for (const query of [
       `SELECT id FROM ${type} WHERE priority = 'high'`,
       `SELECT id FROM ${type} WHERE free = 'hgih'`,
@@ -160,7 +160,7 @@ describe('a field that the schema does not have', () => {
   const NEAR = 'The schema has no data.priorty. Did you mean data.priority?'
   const NO_TIME = 'No value of data.free is a date or time, so all are in the group null.'
 
-  test('is named in a filter that finds nothing, with the near one', async () => {
+  test('is named in a filter that finds nothing, with the near one', { tags: 'full' }, async () => {
     const wrong = condition('data.priorty', 'eq', 'high')
     expect(await hintOf(wrong)).toBe(NEAR)
     expect(await hintOf({ and: [wrong, condition('id', 'eq', 'a')] })).toBe(NEAR)
@@ -200,7 +200,7 @@ describe('a field that the schema does not have', () => {
 describe('changes of an actor that made none', () => {
   const changesBy = async (query: string) => succeed(await world.call('GET', `/v1/crm/changes?${query}`))
 
-  test('have a hint with the near name, or with those that made changes', async () => {
+  test('have a hint with the near name, or with those that made changes', { tags: 'full' }, async () => {
     const near = 'There is no change by the actor "admn" here. Did you mean "admin"?'
     const others = 'There is no change by the actor "the importer" here. The newest are by "admin".'
     for (const more of ['', '&order=desc', '&group=request', '&kind=record&since=2026-01-01T00:00:00Z']) {

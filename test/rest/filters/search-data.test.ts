@@ -113,7 +113,9 @@ test('a word beyond the part of a long record that is searched is not found, wit
   expect(indexed?.map(({ hits }) => hits.map(([id]) => id))).toEqual(times(3, () => ['short', 'first']))
 })
 
-test('an index that was built over records finds those whose words are in no field of it', async () => {
+test('an index that was built over records finds those whose words are in no field of it', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType({ json_schema })
   const operations = times(40, (n) => ({
     type: 'upsert_record',
@@ -146,7 +148,9 @@ test('the words of other strings are kept only where the index has every plain t
   expect(shown).toMatchObject([{ fields: ['data.title', 'data.body'], type: 'text', status: 'ready' }])
 })
 
-test('a text that the schema declares later leaves the index as it is, and its answers right', async () => {
+test('a text that the schema declares later leaves the index as it is, and its answers right', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType({ json_schema, indexes })
   const before = await world.database.query(
     `SELECT id FROM plinth.record_type_index WHERE record_type = $1`,

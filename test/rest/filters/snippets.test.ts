@@ -83,7 +83,7 @@ describe('snippets', () => {
     ])
   })
 
-  test('are the same through a text index, in the past, and after a cursor', async () => {
+  test('are the same through a text index, in the past, and after a cursor', { tags: 'full' }, async () => {
     const indexed = await world.newType({ indexes: [{ fields: ['data.title'], type: 'text' }] })
     for (const i of times(3, (i) => i)) await put(`r${i}`, { title: `zephyr number ${i}` }, indexed)
     const filter = search('zephyr', 'data.title')
@@ -103,7 +103,7 @@ describe('snippets', () => {
     succeed(await query({ filter: search('zephyr'), limit: 100 }))
   })
 
-  test('never cut a character in two, and hold hostile text', async () => {
+  test('never cut a character in two, and hold hostile text', { tags: 'full' }, async () => {
     const hostile = await world.newType({})
     await put('emoji', { v: `zephyr${'😀'.repeat(300)}` }, hostile)
     await put('run', { v: `zephyr${'a'.repeat(70_000)}` }, hostile)
@@ -130,7 +130,7 @@ describe('snippets elsewhere', () => {
     expectFault(await world.call('GET', `/v1/crm/records/${type}?snippets=true`), 'query/snippets')
   })
 
-  test('GraphQL and the MCP tools have them', async () => {
+  test('GraphQL and the MCP tools have them', { tags: 'full' }, async () => {
     const { data } = succeed(
       await world.call('POST', '/graphql', {
         query: `query ($type: String!, $filter: JSON) { records(base: "crm", recordType: $type, filter: $filter, snippets: true) {
@@ -153,7 +153,7 @@ describe('snippets elsewhere', () => {
     expect(plain.body.results[0]).not.toHaveProperty('snippets')
   })
 
-  test('an endpoint shows none of the fields that it hides', async () => {
+  test('an endpoint shows none of the fields that it hides', { tags: 'full' }, async () => {
     const hidden = await world.newType({
       json_schema: { type: 'object', properties: { title: { type: 'string' }, note: { type: 'string' } } },
     })

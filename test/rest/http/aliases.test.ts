@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../../src/rest/plugin.ts'
 import { succeed } from '../../support/answers.ts'
+import { sampleOf } from '../../support/cases.ts'
 import { type FilledBase, fillBase, routeSamples, routeValues } from '../../support/route-samples.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -60,7 +61,7 @@ test('every route has a sample request, and every sample has a route', () => {
   expect(Object.keys(SAMPLES).sort()).toEqual(ROUTES.map((row) => row.id).sort())
 })
 
-describe.each(ROUTES.map((row) => [row.id, row] as const))('%s', (id, row) => {
+describe.each(sampleOf(ROUTES.map((row) => [row.id, row] as const)))('%s', { tags: 'sampled' }, (id, row) => {
   const sample = SAMPLES[id] ?? {}
   // Writes are dry runs, so that each alias finds the same state.
   const query = [sample.query, row.writes && 'dry_run=true'].filter(Boolean).join('&')

@@ -29,7 +29,9 @@ async function diagnose() {
   return { status, found: Object.fromEntries(found) as Record<string, string> }
 }
 
-test('a sound installation has no errors, and unknown settings are named without their values', async () => {
+test('a sound installation has no errors, and unknown settings are named without their values', {
+  tags: 'full',
+}, async () => {
   const { status, found } = await diagnose()
   expect(status).toBe('warning')
   expect(found).toMatchObject({
@@ -54,7 +56,9 @@ async function doctor() {
   return { code, out }
 }
 
-test('`doctor` exits with 1 for clocks a minute apart, and with 0 for a warning of seconds', async () => {
+test('`doctor` exits with 1 for clocks a minute apart, and with 0 for a warning of seconds', {
+  tags: 'full',
+}, async () => {
   const now = Date.now
   const clock = vi.spyOn(Date, 'now')
   onTestFinished(() => clock.mockRestore())
@@ -66,7 +70,7 @@ test('`doctor` exits with 1 for clocks a minute apart, and with 0 for a warning 
   expect(await doctor()).toMatchObject({ code: 1, out: expect.stringContaining('differ by 90 s') })
 })
 
-test('held triggers and late jobs are warnings', async () => {
+test('held triggers and late jobs are warnings', { tags: 'full' }, async () => {
   const { database } = server
   await database.query(`UPDATE plinth.trigger SET calls_production = true WHERE id = 'late'`)
   await database.query(`SELECT graphile_worker.add_job('late_one', run_at => now() - interval '1 hour')`)
@@ -121,7 +125,9 @@ test('failing and disabled triggers, failed indexes and jobs, and secrets of ano
   })
 })
 
-test('a list that was slow is named with the index that would serve it, and values of its filter are not', async () => {
+test('a list that was slow is named with the index that would serve it, and values of its filter are not', {
+  tags: 'full',
+}, async () => {
   await server.database.query(`UPDATE plinth.record_type_index SET status = 'ready'`)
   const filter = JSON.stringify({ field: 'data.owner', op: 'eq', value: 'canary' })
   // Locks the table to delay the list.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../../src/rest/plugin.ts'
 import { expectFailure, succeed } from '../../support/answers.ts'
+import { sampleOf } from '../../support/cases.ts'
 import { putFile } from '../../support/files.ts'
 import { FAILED_DELIVERY, homeOf, KIND_SAMPLES, leastOf, PLAIN_NOUNS } from '../../support/kinds.ts'
 import type { Body } from '../../support/server.ts'
@@ -513,7 +514,7 @@ test('every route that writes has a dry run', () => {
   expect([...new Set([...WRITES.map(([row]) => row), ...elsewhere])].sort()).toEqual(written.sort())
 })
 
-describe.each(WRITES)('%s at %s', (row, path, body, status, shown) => {
+describe.each(sampleOf(WRITES))('%s at %s', { tags: 'sampled' }, (row, path, body, status, shown) => {
   test('as a dry run returns the answer with dry_run true, and stores nothing', async () => {
     const before = await everything()
     const dry = await world.call(
@@ -526,7 +527,9 @@ describe.each(WRITES)('%s at %s', (row, path, body, status, shown) => {
   })
 })
 
-test('a dry run of the deletion of a record without relationships says what goes, as that of a batch does', async () => {
+test('a dry run of the deletion of a record without relationships says what goes, as that of a batch does', {
+  tags: 'full',
+}, async () => {
   succeed(await world.call('PUT', `${at}/alone`, { data: {} }), 201)
   const file = { filename: 'a.txt', content_type: 'text/plain', content: 'x' }
   succeed(await world.call('POST', `${at}/alone/attachments`, file), 201)
@@ -581,7 +584,7 @@ test('dry_run true in the query holds, whatever the body of an SQL write says', 
   expect(await everything()).toBe(before)
 })
 
-test('a dry run does not change cached types, schemas or grants', async () => {
+test('a dry run does not change cached types, schemas or grants', { tags: 'full' }, async () => {
   const put = (path: string, body: object) => world.call('PUT', `${path}?dry_run=true`, body)
   succeed(await put('/v1/crm/record-types/ghost', {}), 201)
   expectFailure(await world.call('PUT', '/v1/crm/records/ghost/a', { data: {} }), 'NOT_FOUND')
@@ -597,7 +600,7 @@ test('a dry run does not change cached types, schemas or grants', async () => {
   succeed(await world.as(spare.token)('PUT', `${at}/still`, { data: {} }), 201)
 })
 
-test('a dry run fails with the error of the real write', async () => {
+test('a dry run fails with the error of the real write', { tags: 'full' }, async () => {
   const before = await everything()
   for (const [method, path, body, code, headers] of [
     ['PUT', `${at}/x`, { data: { n: 'x' } }, 'VALIDATION_ERROR', {}],

@@ -46,12 +46,16 @@ describe('Error details', () => {
     },
   )
 
-  test('are limited to twenty and a count for a query with 3,000 unknown parameters', async () => {
+  test('are limited to twenty and a count for a query with 3,000 unknown parameters', {
+    tags: 'full',
+  }, async () => {
     const query = times(3000, (i) => `q${i}=1`).join('&')
     expectCounted(await world.call('GET', `/v1/crm/records/${closed}?${query}`), 3000)
   })
 
-  test('are limited to twenty, with at most 50 allowed names each, for data with 10,000 undeclared properties', async () => {
+  test('are limited to twenty, with at most 50 allowed names each, for data with 10,000 undeclared properties', {
+    tags: 'full',
+  }, async () => {
     const answer = await world.call('PUT', `/v1/crm/records/${closed}/x`, { data: keys(10_000) })
     expectCounted(answer, 10_000)
     for (const { allowed = [] } of answer.body.error.details) expect(allowed.length).toBeLessThanOrEqual(50)

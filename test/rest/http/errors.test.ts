@@ -47,7 +47,9 @@ describe('Authentication', () => {
   })
 })
 
-test('what a request without a body refuses is named in its path, its query or a header', async () => {
+test('what a request without a body refuses is named in its path, its query or a header', {
+  tags: 'full',
+}, async () => {
   const given = { ':base_id': 'crm', ':record_type': at.split('/').at(-1) ?? '', ':provider': 'openai' }
   const streams = /stream|export|wait/
   const reads = ROUTES.filter(({ method, path }) => method === 'GET' && !streams.test(path))
@@ -148,7 +150,9 @@ describe('An unknown path or method', () => {
 })
 
 describe('The order of errors', () => {
-  test('is 401, unknown route 404, 403, body 400, key 409, base or type 404, schema 400, record 404, other 409', async () => {
+  test('is 401, unknown route 404, 403, body 400, key 409, base or type 404, schema 400, record 404, other 409', {
+    tags: 'full',
+  }, async () => {
     const { call: reader } = await world.newToken([{ permission: 'read' }])
     const stranger = world.as('plt_wrong')
     const bad = { dta: 1 }
@@ -222,7 +226,7 @@ describe('A body', () => {
     for (const depth of [63, 1000, 200_000]) expectFailure(await raw(nest(depth)), 'VALIDATION_ERROR')
   })
 
-  test('with invalid UTF-8 or of another media type is 400', async () => {
+  test('with invalid UTF-8 or of another media type is 400', { tags: 'full' }, async () => {
     expectFailure(
       await raw(Buffer.from([0x7b, 0x22, 0xff, 0xc0, 0x22, 0x3a, 0x31, 0x7d])),
       'VALIDATION_ERROR',
@@ -244,7 +248,7 @@ describe('A body', () => {
     succeed(await raw('\ufeff{"data":{"a":2}}', JSON_TYPE, `${at}/twice`))
   })
 
-  test('larger than the limit is 400, with or without Content-Length', async () => {
+  test('larger than the limit is 400, with or without Content-Length', { tags: 'full' }, async () => {
     const small = await openServer({ PLINTH_MAX_BODY_BYTES: '2000' })
     try {
       const body = JSON.stringify({ name: 'x'.repeat(3000) })
@@ -263,7 +267,7 @@ describe('A body', () => {
     }
   })
 
-  test('cut off by a closed connection writes nothing', async () => {
+  test('cut off by a closed connection writes nothing', { tags: 'full' }, async () => {
     const { host, hostname, port } = new URL(world.url)
     const body = JSON.stringify({ data: { n: 1 } })
     await new Promise<void>((resolve) => {

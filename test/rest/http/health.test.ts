@@ -43,7 +43,9 @@ describe('A ready server', () => {
     expect(metrics.text).not.toContain('canary')
   })
 
-  test('reports versions, jobs, sizes, streams and refused requests, without tokens and bases', async () => {
+  test('reports versions, jobs, sizes, streams and refused requests, without tokens and bases', {
+    tags: 'full',
+  }, async () => {
     const stream = await fetch(`${world.url}/v1/crm/changes/stream`, {
       headers: { authorization: `Bearer ${world.adminToken}` },
     })
@@ -64,7 +66,9 @@ describe('A ready server', () => {
     await expect.poll(read).toMatch(/^plinth_streams\{surface="rest"\} 0$/m)
   })
 
-  test('counts calls of tools by their outcome, and says how long an open write holds back the feed', async () => {
+  test('counts calls of tools by their outcome, and says how long an open write holds back the feed', {
+    tags: 'full',
+  }, async () => {
     const held = await holdOpen(world.database)
     await held.query('LOCK TABLE plinth.change IN ROW EXCLUSIVE MODE')
     const other = await openServer({}, world.database)
@@ -89,7 +93,7 @@ describe('A ready server', () => {
     expect(named.toSorted()).toEqual(shown.toSorted())
   })
 
-  test('counts requests over the limit', async () => {
+  test('counts requests over the limit', { tags: 'full' }, async () => {
     const limited = await openServer({ PLINTH_RATE_LIMIT: '1' })
     try {
       await limited.call('GET', '/v1/bases')
@@ -194,7 +198,9 @@ test.each([
 )
 
 describe('The log', () => {
-  test('is JSON lines with request ids, without tokens, bodies, record ids or queries', async () => {
+  test('is JSON lines with request ids, without tokens, bodies, record ids or queries', {
+    tags: 'full',
+  }, async () => {
     const id = 'log-request-1'
     succeed(await world.call('PUT', '/v1/crm/record-types/logged', {}), 201)
     const { token } = await world.newToken([{ permission: 'write' }])
@@ -267,7 +273,7 @@ describe('Graceful shutdown', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  test('does not wait for an idle connection', async () => {
+  test('does not wait for an idle connection', { tags: 'full' }, async () => {
     const server = await openServer()
     const socket = net.connect(Number(new URL(server.url).port), '127.0.0.1')
     const closed = new Promise((resolve) => socket.on('close', resolve))

@@ -26,7 +26,7 @@ describe('X-Request-Id', () => {
     expect(ids).not.toContain(null)
   })
 
-  test('of a request is returned when valid, and replaced when invalid', async () => {
+  test('of a request is returned when valid, and replaced when invalid', { tags: 'full' }, async () => {
     const sent = async (id: string) =>
       (await world.call('GET', '/v1/bases/absent', undefined, { 'x-request-id': id })).headers.get(
         'x-request-id',
@@ -96,7 +96,7 @@ describe('CORS', () => {
     expectFailure(await world.as(null)('OPTIONS', '/v1/bases', undefined, preflight), 'UNAUTHORIZED')
   })
 
-  test('allows the configured origins and no others', async () => {
+  test('allows the configured origins and no others', { tags: 'full' }, async () => {
     const open = await openServer({ PLINTH_CORS_ORIGINS: 'https://app.example, https://b.example' })
     try {
       const flight = await open.as(null)('OPTIONS', '/v1/bases', undefined, preflight)

@@ -39,7 +39,7 @@ async function hold(id: string) {
 
 // Concurrent, because two of the tests wait for ten seconds.
 describe.concurrent('A request under an idempotency key in use', () => {
-  test('by another server waits, and is then a replay', async () => {
+  test('by another server waits, and is then a replay', { tags: 'full' }, async () => {
     const held = await hold('waited')
     const patch = (world: World) =>
       world.call('PATCH', `${at}/waited`, { data: { n: 1 } }, { 'idempotency-key': 'waited' })

@@ -25,7 +25,7 @@ const stored = async (key: Record<string, string>) =>
   )
 
 describe('A repeated request under one key', () => {
-  test('is replayed byte for byte and writes nothing', async () => {
+  test('is replayed byte for byte and writes nothing', { tags: 'full' }, async () => {
     const key = newKey()
     const before = await total()
     const first = await world.call('POST', at, { data: { a: 1, b: 2 } }, key)
@@ -51,7 +51,7 @@ describe('A repeated request under one key', () => {
     expect(succeed(await world.call('GET', path)).data).toEqual({ n: 2 })
   })
 
-  test('is replayed for every kind of write', async () => {
+  test('is replayed for every kind of write', { tags: 'full' }, async () => {
     const path = `${at}/all`
     const writes: ((key: Record<string, string>) => Promise<Answer>)[] = [
       (key) => world.call('PUT', path, { data: { l: [] } }, key),
@@ -103,7 +103,7 @@ describe('A repeated request under one key', () => {
 })
 
 describe('A different request under a used key', () => {
-  test('is 409 and writes nothing', async () => {
+  test('is 409 and writes nothing', { tags: 'full' }, async () => {
     const key = newKey()
     const path = `${at}/used`
     const other = `/v1/crm/records/${await world.newType()}`
@@ -155,7 +155,9 @@ describe('A request under a key', () => {
     expectFailure(await world.call('GET', path), 'NOT_FOUND')
   })
 
-  test('that failed with another code is not stored, and the key can be used again', async () => {
+  test('that failed with another code is not stored, and the key can be used again', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({ json_schema: { type: 'object', required: ['n'] } })
     const path = `/v1/crm/records/${type}/a`
     const key = newKey()
@@ -204,7 +206,9 @@ test('a dry run under the key of a write says that this is why it is refused', a
   )
 })
 
-test('a tool and a mutation that were rehearsed under a key write under it once', async () => {
+test('a tool and a mutation that were rehearsed under a key write under it once', {
+  tags: 'full',
+}, async () => {
   const record_type = await world.newType()
   const tool = async (more: object) =>
     (
@@ -229,7 +233,7 @@ test('a tool and a mutation that were rehearsed under a key write under it once'
   expect(await create()).toEqual(created)
 })
 
-test('the secret of a created token is masked in the replay, and not stored', async () => {
+test('the secret of a created token is masked in the replay, and not stored', { tags: 'full' }, async () => {
   const key = newKey()
   const body = {
     name: 't',
@@ -244,7 +248,7 @@ test('the secret of a created token is masked in the replay, and not stored', as
   expect(succeed(await world.as(first.token)('GET', '/v1/bases')).data).toHaveLength(1)
 })
 
-test('a replay checks the grants of the token again', async () => {
+test('a replay checks the grants of the token again', { tags: 'full' }, async () => {
   succeed(await world.call('PUT', '/v1/bases/passing', {}), 201)
   succeed(await world.call('PUT', '/v1/passing/record-types/task', {}), 201)
   const { call } = await world.newToken([{ base: ['crm', 'passing'], permission: 'write' }])
@@ -256,7 +260,9 @@ test('a replay checks the grants of the token again', async () => {
   expectFailure(await post(), 'FORBIDDEN')
 })
 
-test('a key is stored in the transaction of its write: either both commit or neither', async () => {
+test('a key is stored in the transaction of its write: either both commit or neither', {
+  tags: 'full',
+}, async () => {
   const [one, two] = [newKey(), newKey()]
   const poison = { 'x-request-id': 'poison' }
   await world.database.query(
@@ -287,7 +293,9 @@ describe('The stored hash of a request', () => {
     digest(['rest', 'PUT', path, params, {}, null, null, body])
   const hashOf = async (key: Record<string, string>) => (await stored(key))[0]?.fingerprint
 
-  test('is keyed if the request can carry secrets, so that it confirms no guess', async () => {
+  test('is keyed if the request can carry secrets, so that it confirms no guess', {
+    tags: 'full',
+  }, async () => {
     const secret = 'whsec_c2hvcnQtc2VjcmV0LW9mLWEtdHJpZ2dlcg=='
     succeed(await world.call('POST', '/v1/crm/preview', { name: 'keyed-hash' }), 201)
     const webhook = { record_type: at.split('/')[4], signature: { scheme: 'github' } }
@@ -327,7 +335,7 @@ describe('The stored hash of a request', () => {
     expect(await hashOf(key)).toBe(plain('/:base_id/records/:record_type/:id', params, { data: { n: 1 } }))
   })
 
-  test('of an earlier version recognizes its request, and no other', async () => {
+  test('of an earlier version recognizes its request, and no other', { tags: 'full' }, async () => {
     const key = newKey()
     const [path, body] = ['/v1/vault/secrets/EARLIER', { value: '0000' }]
     const first = await world.call('PUT', path, body, key)

@@ -89,7 +89,7 @@ describe('A server under load of large bodies', () => {
     operations: [{ type: 'upsert_record', record_type: 'deal', id, data: { text } }],
   })
 
-  test('lets a large body wait for room, and serves small ones', async () => {
+  test('lets a large body wait for room, and serves small ones', { tags: 'full' }, async () => {
     const parked = await park(1000 * MB)
     let isAnswered = false
     const waiting = server.call('POST', '/v1/crm/batch', large('waited')).then((answer) => {
@@ -116,7 +116,7 @@ describe('A server under load of large bodies', () => {
     expect((await server.call('POST', '/v1/crm/batch', large('later'))).status).toBe(200)
   })
 
-  test('keeps the room of those with a token and of those without apart', async () => {
+  test('keeps the room of those with a token and of those without apart', { tags: 'full' }, async () => {
     const parked = await park(1000 * MB)
     const answer = await server.as(null)('POST', '/inbound/default/crm/none/ingest', { text })
     expect(answer.status).toBe(401)

@@ -57,7 +57,7 @@ describe('The rate limit of a token', () => {
     expect((await call('GET', '/v1/bases?limit=1')).status).toBe(200)
   })
 
-  test('does not affect another token or the health checks', async () => {
+  test('does not affect another token or the health checks', { tags: 'full' }, async () => {
     const [busy, calm] = [
       await world.newToken([{ permission: 'read' }]),
       await world.newToken([{ permission: 'read' }]),
@@ -84,7 +84,7 @@ test('an address with repeated failed authentication is 429, but valid tokens ar
   succeed(await call('GET', '/v1/bases'))
 })
 
-test('each message of an MCP batch counts as a request', async () => {
+test('each message of an MCP batch counts as a request', { tags: 'full' }, async () => {
   const { call } = await world.newToken([{ permission: 'read' }])
   const messages = (count: number) => times(count, (id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))
   const headers = { accept: 'application/json, text/event-stream' }
@@ -98,7 +98,7 @@ test('each message of an MCP batch counts as a request', async () => {
   expect(refused.body.error.data.error.code).toBe('RATE_LIMITED')
 })
 
-test('a batch of operations counts as one request', async () => {
+test('a batch of operations counts as one request', { tags: 'full' }, async () => {
   const { call } = await world.newToken([{ permission: 'admin' }])
   succeed(await call('PUT', '/v1/crm/record-types/counted', {}), 201)
   const operations = times(50, (n) => ({ type: 'create_record', record_type: 'counted', data: { n } }))

@@ -38,7 +38,7 @@ test('an outage is logged once at its begin and once at its end, and its failed 
   }
 })
 
-test('a single lost connection is no outage', async () => {
+test('a single lost connection is no outage', { tags: 'full' }, async () => {
   const database = await cloneDatabase()
   const server = await openServer({}, database)
   try {

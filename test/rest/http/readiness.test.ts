@@ -57,7 +57,9 @@ async function expectNoWrites(code: string) {
   succeed(await world.call('GET', '/v1/crm/records/task/a'))
 }
 
-test('a writable database is ready, and readiness checks write at most once in some seconds', async () => {
+test('a writable database is ready, and readiness checks write at most once in some seconds', {
+  tags: 'full',
+}, async () => {
   // Counts the writes of the checks, whose connection has this name.
   await world.database.query('CREATE SCHEMA counted')
   await world.database.query('CREATE SEQUENCE counted.writes')

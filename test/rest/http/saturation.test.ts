@@ -77,7 +77,9 @@ test('an MCP batch runs few of its calls at a time and answers all of them', { t
   expect(answers.filter(({ result }) => result.isError)).toEqual([])
 })
 
-test('other tokens are served while one token has more long reads than its limit', async () => {
+test('other tokens are served while one token has more long reads than its limit', {
+  tags: 'full',
+}, async () => {
   const held = await holdSearches()
   const attack = sendAll(24, (index) => search(`word${index}`))
   await expect.poll(held.waiting).toHaveLength(OF_TOKEN)
@@ -123,7 +125,9 @@ test('a long read that exceeds the queue or its waiting time is 429 with Retry-A
   expect(await metric('plinth_database_refused_total')).toBe(refused + QUEUE + 6)
 })
 
-test('tokens that use all connections for long reads leave those for other requests free', async () => {
+test('tokens that use all connections for long reads leave those for other requests free', {
+  tags: 'full',
+}, async () => {
   const other = await world.newToken([{ permission: 'read' }])
   const third = await world.newToken([{ permission: 'read' }])
   const held = await holdSearches()
@@ -139,7 +143,9 @@ test('tokens that use all connections for long reads leave those for other reque
   }
 })
 
-test('a GraphQL query with many fields uses no more connections than separate requests', async () => {
+test('a GraphQL query with many fields uses no more connections than separate requests', {
+  tags: 'full',
+}, async () => {
   const held = await holdSearches()
   const fields = times(30, (i) => {
     const asked = `{ field: "data.s", op: "search", value: "word${i}" }`
@@ -155,7 +161,9 @@ test('a GraphQL query with many fields uses no more connections than separate re
   expect(Object.keys(data)).toHaveLength(30)
 })
 
-test('writes that wait for a row lock leave connections for reads and for other tokens', async () => {
+test('writes that wait for a row lock leave connections for reads and for other tokens', {
+  tags: 'full',
+}, async () => {
   const held = await holdOpen(world.database)
   await held.query(`SELECT FROM plinth.record WHERE record_type = 'deal' AND id = 'a' FOR UPDATE`)
   const writer = await world.newToken([{ permission: 'write' }])
@@ -206,7 +214,7 @@ test('batches of one token wait in their turn, and leave turns when their client
   for (const n of [1, 20]) succeed(await modest.call('GET', `/v1/crm/records/deal/batch-${n}-59`))
 })
 
-test('a malformed batch among many gets its own 400', async () => {
+test('a malformed batch among many gets its own 400', { tags: 'full' }, async () => {
   const writer = await world.newToken([{ permission: 'write' }])
   const operations = times(60, (n) => ({
     ...{ type: 'upsert_record', record_type: 'deal', id: `sound-${n}`, data: { s: 'x'.repeat(500) } },
@@ -223,7 +231,7 @@ test('a malformed batch among many gets its own 400', async () => {
   for (const answer of await Promise.all(sound)) succeed(answer)
 })
 
-test('SQL statements over the limit of a token are 429 with Retry-After', async () => {
+test('SQL statements over the limit of a token are 429 with Retry-After', { tags: 'full' }, async () => {
   const held = await holdOpen(world.database)
   await held.query('LOCK TABLE plinth.record IN ACCESS EXCLUSIVE MODE')
   const query = { query: 'SELECT count(*) FROM deal' }
@@ -237,7 +245,9 @@ test('SQL statements over the limit of a token are 429 with Retry-After', async 
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
 })
 
-test('after a write, the open waits of one token are checked one after another', async () => {
+test('after a write, the open waits of one token are checked one after another', {
+  tags: 'full',
+}, async () => {
   const waiter = await world.newToken([{ permission: 'read' }])
   const gone = new AbortController()
   const asked = times(20, (index) => {

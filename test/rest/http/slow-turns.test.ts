@@ -20,7 +20,7 @@ function holdLoop(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end; );
 }
 
-test('a slow turn of the event loop is logged with the requests open in it', async () => {
+test('a slow turn of the event loop is logged with the requests open in it', { tags: 'full' }, async () => {
   const waiting = server.call('GET', '/v1/crm/wait/deal?timeout=1', undefined, {
     'x-request-id': 'who-waits',
   })

@@ -155,7 +155,7 @@ describe('the scheme', () => {
   })
 })
 
-test('payloads of GitHub, signed by its own library, become records', async () => {
+test('payloads of GitHub, signed by its own library, become records', { tags: 'full' }, async () => {
   const github: readonly { name: string; examples: Body[] }[] = examples as never
   const issues = github.find(({ name }) => name === 'issues')?.examples ?? []
   expect(issues.length).toBeGreaterThan(3)
@@ -196,7 +196,7 @@ test('payloads of GitHub, signed by its own library, become records', async () =
   expect(await records()).toHaveLength(found.length)
 })
 
-test('Slack gets its challenge back, and no record is made', async () => {
+test('Slack gets its challenge back, and no record is made', { tags: 'full' }, async () => {
   const [, settings, signed] = SCHEMES.find(([name]) => name === 'slack') as (typeof SCHEMES)[number]
   const { send, records } = await newWebhook(settings)
   const challenge = await send({ type: 'url_verification', challenge: 'abc' }, signed)
@@ -204,7 +204,9 @@ test('Slack gets its challenge back, and no record is made', async () => {
   expect(await records()).toEqual([])
 })
 
-test('query parameters of the address are 400 with a signature, and 401 without', async () => {
+test('query parameters of the address are 400 with a signature, and 401 without', {
+  tags: 'full',
+}, async () => {
   const { path, records } = await newWebhook()
   const body = '{"a":1}'
   expectFault(await post(`${path}?source=crm`, body, await hmac(body)), 'query/source')
@@ -219,7 +221,9 @@ test('an address with NUL is that of an unknown webhook', async () => {
     )
 })
 
-test('a delivery with an id of any length is recognized, and one with an empty id is none that arrived before', async () => {
+test('a delivery with an id of any length is recognized, and one with an empty id is none that arrived before', {
+  tags: 'full',
+}, async () => {
   const { send: sendBy } = await newWebhook({ signature: { scheme: 'github' }, secret: KEY })
   const send = async (id: string): Promise<string> => {
     const signed: Signed = async (body) => ({
@@ -235,7 +239,9 @@ test('a delivery with an id of any length is recognized, and one with an empty i
   expect(await send('')).not.toBe(await send(''))
 })
 
-test('a delivery that arrives again, also at the same time, is written once and answered as it was', async () => {
+test('a delivery that arrives again, also at the same time, is written once and answered as it was', {
+  tags: 'full',
+}, async () => {
   const { send, records, deliveries, recordType } = await newWebhook({ secret: STANDARD })
   const answers = await Promise.all([1, 2, 3, 4, 5].map(() => send({ n: 1 }, standard('msg_once'))))
   const bodies = new Set(answers.map((answer) => JSON.stringify(succeed(answer))))
@@ -249,7 +255,9 @@ test('a delivery that arrives again, also at the same time, is written once and 
 })
 
 describe('a mapping', () => {
-  test('upserts by the external id, translates, reads times, and fills in defaults', async () => {
+  test('upserts by the external id, translates, reads times, and fills in defaults', {
+    tags: 'full',
+  }, async () => {
     const mapping = {
       external_id: '$.order.no',
       external_source: '$.shop',
@@ -295,7 +303,7 @@ describe('a mapping', () => {
     expect(await records()).toHaveLength(1)
   })
 
-  test('makes a record of each element, all or none', async () => {
+  test('makes a record of each element, all or none', { tags: 'full' }, async () => {
     const mapping = {
       items: '$.lines',
       external_id: '$.sku',
@@ -375,7 +383,7 @@ describe('a mapping', () => {
     },
   )
 
-  test('writes the last of the elements with the same external id', async () => {
+  test('writes the last of the elements with the same external id', { tags: 'full' }, async () => {
     const mapping = { items: '$.items', external_id: '$.id', data: { n: '$.n' } }
     const { send, records } = await newWebhook({ ...HMAC, mapping })
     const items = [
@@ -391,7 +399,7 @@ describe('a mapping', () => {
     expect(await records()).toHaveLength(2)
   })
 
-  test('takes only times that four digits of a year can say', async () => {
+  test('takes only times that four digits of a year can say', { tags: 'full' }, async () => {
     const mapping = { data: { at: { path: '$.at', date_format: 'unix' } } }
     const { send, records } = await newWebhook({ ...HMAC, mapping })
     for (const at of [-100_000_000_000, 253_402_300_800]) expectFault(await send({ at }), '/data/at')
@@ -416,7 +424,9 @@ test.each<[string, object, string]>([
   expectFault(await call('PUT', '/v1/crm/inbound-webhooks/refused', body), at)
 })
 
-test('a delivery that does not fit is kept, and succeeds after a fix when it is replayed or sent again', async () => {
+test('a delivery that does not fit is kept, and succeeds after a fix when it is replayed or sent again', {
+  tags: 'full',
+}, async () => {
   const json_schema = { type: 'object', properties: { n: { type: 'integer' } } }
   const { send, one, records, deliveries, recordType, id } = await newWebhook(
     { secret: STANDARD },
@@ -471,7 +481,9 @@ test('a delivery that does not fit is kept, and succeeds after a fix when it is 
   expectFault(await call('GET', `${one}/deliveries?status=odd`), 'query/status')
 })
 
-test('a delivery reads no others of its webhook, with and without planner statistics', async () => {
+test('a delivery reads no others of its webhook, with and without planner statistics', {
+  tags: 'full',
+}, async () => {
   const { send, id } = await newWebhook({ secret: STANDARD })
   await world.database.query(
     `INSERT INTO plinth.inbound_delivery (base_id, webhook_id, id, delivery_id, status, records, request_id, last_attempt_at, created_at)
@@ -559,7 +571,7 @@ test.each([
   },
 )
 
-test('two replays at the same time write once', async () => {
+test('two replays at the same time write once', { tags: 'full' }, async () => {
   const json_schema = { type: 'object', properties: { n: { type: 'integer' } } }
   const { send, one, records, deliveries, recordType } = await newWebhook(HMAC, { json_schema })
   expectFault(await send({ n: 'one' }), '/data/n')
@@ -570,7 +582,7 @@ test('two replays at the same time write once', async () => {
   expect(await records()).toHaveLength(1)
 })
 
-test('triggers leave out what a webhook wrote, unless they ask for it', async () => {
+test('triggers leave out what a webhook wrote, unless they ask for it', { tags: 'full' }, async () => {
   const { send, recordType } = await newWebhook()
   for (const [id, skips] of [['skips', true] as const, ['takes', false] as const])
     succeed(
@@ -588,7 +600,7 @@ test('triggers leave out what a webhook wrote, unless they ask for it', async ()
   expect(receiver.at('/skips').map(({ body }) => body.data.record.data)).toEqual([{ n: 2 }])
 })
 
-test('a webhook takes a trigger of Plinth: both speak Standard Webhooks', async () => {
+test('a webhook takes a trigger of Plinth: both speak Standard Webhooks', { tags: 'full' }, async () => {
   const { recordType, path, records } = await newWebhook({
     secret: STANDARD,
     mapping: { external_id: '$.data.record.id', data: { n: '$.data.record.data.n' } },
@@ -601,7 +613,7 @@ test('a webhook takes a trigger of Plinth: both speak Standard Webhooks', async 
   expect(await records()).toMatchObject([{ record_type: recordType, external_id: 'r1', data: { n: 5 } }])
 })
 
-test('the secret is shown once, and a new one counts at once', async () => {
+test('the secret is shown once, and a new one counts at once', { tags: 'full' }, async () => {
   const { one, made, path, id } = await newWebhook({ ...HMAC, secret: undefined })
   expect(made.secret).toMatch(/^whsec_/)
   expect(made.ingest_url).toBe(`${world.url}/inbound/default/crm/${id}/ingest`)
@@ -624,7 +636,9 @@ test('the secret is shown once, and a new one counts at once', async () => {
   for (const { secret } of rows) expect(secret).toMatch(/^v1\./)
 })
 
-test('a token does not deliver, and reads deliveries only with a grant on the whole base', async () => {
+test('a token does not deliver, and reads deliveries only with a grant on the whole base', {
+  tags: 'full',
+}, async () => {
   const { one, recordType, id } = await newWebhook()
   const query = `mutation { ingest(base: "crm", id: "${id}") { data } }`
   const { errors } = (await call('POST', '/graphql', { query })).body

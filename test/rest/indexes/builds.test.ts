@@ -191,7 +191,9 @@ test('a duplicate corrected during the build does not fail a unique index', { ta
   expect(await outOfTrue(world, type)).toEqual([])
 })
 
-test('a record skipped as a duplicate is indexed when the other one changes during the build', async () => {
+test('a record skipped as a duplicate is indexed when the other one changes during the build', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   await fill(type, 4)
   const [first, last] = [await holdOpen(world.database), await holdOpen(world.database)]

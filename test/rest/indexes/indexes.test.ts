@@ -28,7 +28,7 @@ function expectDuplicate(answer: Answer, path: string): Body {
 }
 
 describe('An index declaration', () => {
-  test('is returned in canonical form with its status', async () => {
+  test('is returned in canonical form with its status', { tags: 'full' }, async () => {
     const type = await world.newType({
       indexes: [
         { fields: ['data.status', { field: 'data.due', direction: 'desc' }] },
@@ -51,7 +51,9 @@ describe('An index declaration', () => {
     expect(body.data.find((each: Body) => each.id === type).indexes).toEqual(shown)
   })
 
-  test('is replaced by PUT, unchanged by a PATCH of other fields, and removed by []', async () => {
+  test('is replaced by PUT, unchanged by a PATCH of other fields, and removed by []', {
+    tags: 'full',
+  }, async () => {
     const indexes = [{ fields: ['data.a'] }, { fields: ['data.b'] }]
     const type = await world.newType({ indexes })
     expect(succeed(await world.call('PATCH', typePath(type), { name: 'x' })).indexes).toHaveLength(2)
@@ -63,7 +65,9 @@ describe('An index declaration', () => {
     expect(succeed(await world.call('PUT', typePath(type), {}))).toMatchObject({ version: 4, indexes: [] })
   })
 
-  test('makes a version and a log entry, which has the declaration without its status', async () => {
+  test('makes a version and a log entry, which has the declaration without its status', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     succeed(await put(type, 'a', { n: 1 }), 201)
     expect(succeed(await declare(type, [{ fields: ['data.n'] }]))).toMatchObject({ version: 2 })
@@ -113,7 +117,7 @@ describe('An index declaration', () => {
     succeed(await world.call('PATCH', typePath(type), { json_schema, indexes: [{ fields: ['data.b'] }] }))
   })
 
-  test('as a dry run builds nothing', async () => {
+  test('as a dry run builds nothing', { tags: 'full' }, async () => {
     const type = await world.newType()
     succeed(await put(type, 'a', { n: 1 }), 201)
     const dry = await world.call('PATCH', `${typePath(type)}?dry_run=true`, {
@@ -132,7 +136,7 @@ describe('The entries of an index', () => {
     { fields: ['external_source', 'external_id'], unique: true },
   ]
 
-  test('are updated by every kind of write', async () => {
+  test('are updated by every kind of write', { tags: 'full' }, async () => {
     const type = await world.newType({ indexes: INDEXES })
     const holds = async (records: number) => {
       expect(await outOfTrue(world, type)).toEqual([])
@@ -156,7 +160,7 @@ describe('The entries of an index', () => {
     await holds(3)
   })
 
-  test('are not written by a dry run or a failed write', async () => {
+  test('are not written by a dry run or a failed write', { tags: 'full' }, async () => {
     const type = await world.newType({ indexes: INDEXES })
     succeed(await put(type, 'a', { n: 1 }), 201)
     const before = await entriesOf(world, type)
@@ -176,7 +180,7 @@ describe('The entries of an index', () => {
     expect(await outOfTrue(world, type)).toEqual([])
   })
 
-  test('are updated when a migration repairs the records', async () => {
+  test('are updated when a migration repairs the records', { tags: 'full' }, async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.v'] }, { fields: ['version'] }] })
     for (const i of times(20, (n) => n)) succeed(await put(type, `r${i}`, { v: String(i) }), 201)
     const json_schema = { type: 'object', properties: { v: { type: 'number' } } }
@@ -186,7 +190,9 @@ describe('The entries of an index', () => {
     expect(await outOfTrue(world, type)).toEqual([])
   })
 
-  test('are rebuilt when the time zone or a format changes the meaning of values', async () => {
+  test('are rebuilt when the time zone or a format changes the meaning of values', {
+    tags: 'full',
+  }, async () => {
     const json_schema = { type: 'object', properties: { due: { type: 'string', format: 'date' } } }
     const type = await world.newType({
       json_schema,
@@ -207,7 +213,9 @@ describe('The entries of an index', () => {
     expect(await outOfTrue(world, type)).toEqual([])
   })
 
-  test('have the order of the records by their fields, scanned in the direction of the last field', async () => {
+  test('have the order of the records by their fields, scanned in the direction of the last field', {
+    tags: 'full',
+  }, async () => {
     const json_schema = { type: 'object', properties: { due: { format: 'date-time' } } }
     const down = (field: string) => ({ field, direction: 'desc' })
     const type = await world.newType({
@@ -257,7 +265,9 @@ describe('The entries of an index', () => {
     expect(await scan(2, 'DESC')).toEqual([0, 1, 2, 3].flatMap(group))
   })
 
-  test('of long strings are truncated and marked, but differ for different values', async () => {
+  test('of long strings are truncated and marked, but differ for different values', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.s'], unique: true }] })
     const long = '\u{1F600}'.repeat(3000)
     succeed(await put(type, 'a', { s: `${long}a` }), 201)
@@ -289,7 +299,9 @@ describe('The entries of an index', () => {
 })
 
 describe('A unique index', () => {
-  test('refuses a duplicate on every kind of write, and the error names the field', async () => {
+  test('refuses a duplicate on every kind of write, and the error names the field', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.email'], unique: true }] })
     succeed(await put(type, 'a', { email: 'x' }), 201)
     succeed(await put(type, 'b', { email: 'y' }), 201)
@@ -313,7 +325,9 @@ describe('A unique index', () => {
     succeed(await put(type, 'c', { email: 'x' }), 201)
   })
 
-  test('names the record in the way in a batch, in a replay, and of several fields with commas', async () => {
+  test('names the record in the way in a batch, in a replay, and of several fields with commas', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({
       indexes: [
         { fields: ['data.n'], unique: true },
@@ -338,7 +352,7 @@ describe('A unique index', () => {
     expect(await world.logOf(type)).toHaveLength(1)
   })
 
-  test('does not name the record in the way to an endpoint', async () => {
+  test('does not name the record in the way to an endpoint', { tags: 'full' }, async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.email'], unique: true }] })
     succeed(await put(type, 'hidden', { email: 'x', open: false }), 201)
     const filter = { field: 'data.open', op: 'eq', value: true }
@@ -350,14 +364,16 @@ describe('A unique index', () => {
     expect(JSON.stringify(error)).not.toContain('hidden')
   })
 
-  test('accepts one of sixteen concurrent duplicates', async () => {
+  test('accepts one of sixteen concurrent duplicates', { tags: 'full' }, async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.email'], unique: true }] })
     const race = await Promise.all(times(16, (i) => put(type, `r${i}`, { email: 'same' })))
     expect(race.map(({ status }) => status).sort()).toEqual([201, ...times(15, () => 409)])
     expect(await world.logOf(type)).toHaveLength(1)
   })
 
-  test('ignores records without a value in one of its fields, and distinguishes lists', async () => {
+  test('ignores records without a value in one of its fields, and distinguishes lists', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.a', 'data.b'], unique: true }] })
     const datas = [
       {},
@@ -382,7 +398,9 @@ describe('A unique index', () => {
     expect(succeed(await world.call('GET', recordPath(type, 'a'))).status).toBe('cancelled')
   })
 
-  test('declared over duplicates fails with ten groups of them, removes its entries and refuses no writes', async () => {
+  test('declared over duplicates fails with ten groups of them, removes its entries and refuses no writes', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     for (const i of times(24, (n) => n)) succeed(await put(type, `r${i}`, { email: `mail-${i >> 1}` }), 201)
     succeed(await declare(type, [{ fields: ['data.email'], unique: true }]))
@@ -408,7 +426,7 @@ describe('A unique index', () => {
   })
 })
 
-test('removal of indexes, of a type or of a base deletes all index entries', async () => {
+test('removal of indexes, of a type or of a base deletes all index entries', { tags: 'full' }, async () => {
   const base = 'leaving'
   succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
   const path = `/v1/${base}/record-types/t`

@@ -38,7 +38,9 @@ const rowsOf = async (query: string, params?: unknown): Promise<Body[]> =>
   succeed(await sql(query, params)).data
 
 describe('SQL', () => {
-  test('a property with the name of a built-in column is the column data_<name>', async () => {
+  test('a property with the name of a built-in column is the column data_<name>', {
+    tags: 'full',
+  }, async () => {
     const [row] = await rowsOf(`SELECT * FROM ticket WHERE id = 't1'`)
     expect(row).toMatchObject({
       status: 'active',
@@ -84,7 +86,9 @@ describe('SQL', () => {
     expect((await sql(query, params)).body.error.details[0]).toMatchObject({ hint: 'data_status' })
   })
 
-  test('comparisons with a status that records have, and of other columns of the name, run', async () => {
+  test('comparisons with a status that records have, and of other columns of the name, run', {
+    tags: 'full',
+  }, async () => {
     expect(await rowsOf(`SELECT id FROM ticket WHERE status = 'cancelled'`)).toEqual([{ id: 't2' }])
     expect(await rowsOf(`SELECT id FROM ticket WHERE status IN ('active', $1)`, ['cancelled'])).toHaveLength(
       2,
@@ -141,7 +145,9 @@ describe('A filter', () => {
     expect(await matching('ticket', { field: 'status', op: 'in', value: [] })).toEqual([])
   })
 
-  test('aggregates, claims, links, queries across bases, GraphQL and MCP refuse it alike', async () => {
+  test('aggregates, claims, links, queries across bases, GraphQL and MCP refuse it alike', {
+    tags: 'full',
+  }, async () => {
     const filter = { field: 'status', op: 'eq', value: 'open' }
     const at = '/v1/crm/records/ticket'
     const answers = [
@@ -220,7 +226,7 @@ describe('A type with such properties', () => {
     ).toBeUndefined()
   })
 
-  test('says so in a batch, on REST, GraphQL and MCP', async () => {
+  test('says so in a batch, on REST, GraphQL and MCP', { tags: 'full' }, async () => {
     const operation = { type: 'upsert_record_type', id: 'warned', body: { json_schema: TICKET } }
     const plain = { type: 'upsert_record_type', id: 'deal', body: { json_schema: DEAL } }
     const operations = [operation, plain]
@@ -234,7 +240,7 @@ describe('A type with such properties', () => {
     expectNames((await callTool(world, '/mcp/crm', 'batch', { operations })).body['data'][0].warnings)
   })
 
-  test('says so in describe_type, in each level of detail', async () => {
+  test('says so in describe_type, in each level of detail', { tags: 'full' }, async () => {
     for (const detail of ['brief', 'standard', 'full']) {
       const of = (record_type: string) =>
         callTool(world, '/mcp/crm', 'describe_type', { record_type, detail })

@@ -200,7 +200,9 @@ describe('What is not filled', () => {
     expect(typed.body['data']).toEqual({ ...bare, subject: 'u' })
   })
 
-  test('records that exist are not touched by a new default, and not by a revert', async () => {
+  test('records that exist are not touched by a new default, and not by a revert', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({ json_schema: {} })
     const path = `/v1/crm/records/${type}/old`
     succeed(await world.call('PUT', path, { data: { a: 1 } }), 201)
@@ -231,7 +233,7 @@ describe('What is not filled', () => {
 })
 
 describe('The defaults of an endpoint', () => {
-  test('come first, and what it hides is filled and not shown', async () => {
+  test('come first, and what it hides is filled and not shown', { tags: 'full' }, async () => {
     const tools = [
       {
         record_type: 'ticket',
@@ -290,7 +292,7 @@ describe('A default of an endpoint that the schema of its property refuses', () 
     }
   })
 
-  test('is refused in GraphQL and in a config file too', async () => {
+  test('is refused in GraphQL and in a config file too', { tags: 'full' }, async () => {
     const tools = toolsWith({ stage: 'lost' })
     const query = `mutation($tools: JSON!) { putEndpoint(base: "crm", id: "strict", input: {tools: $tools}) { id } }`
     const refused = { path: '/tools/0/defaults/stage', code: 'invalid_default' }
@@ -388,7 +390,9 @@ describe('Hostile defaults', () => {
     expect(message).toMatch(/itself/)
   })
 
-  test('defaults that double at each level are refused, and not by running out of memory', async () => {
+  test('defaults that double at each level are refused, and not by running out of memory', {
+    tags: 'full',
+  }, async () => {
     const $defs = Object.fromEntries(
       Array.from({ length: 60 }, (_, i) => [
         `d${i}`,
@@ -405,7 +409,9 @@ describe('Hostile defaults', () => {
     expect(['invalid_default', 'too_complex']).toContain(details[0].code)
   })
 
-  test('many objects that a large default would fill are too large, in one write and in a batch', async () => {
+  test('many objects that a large default would fill are too large, in one write and in a batch', {
+    tags: 'full',
+  }, async () => {
     const item = { properties: { text: { default: 'x'.repeat(50_000) } } }
     const type = await world.newType({ json_schema: { properties: { list: { items: item } } } })
     const data = { list: Array(50).fill({}) }
@@ -433,7 +439,9 @@ describe('Hostile defaults', () => {
   })
 })
 
-test('a tool requires no property that has a default, and describe_type shows it at every level', async () => {
+test('a tool requires no property that has a default, and describe_type shows it at every level', {
+  tags: 'full',
+}, async () => {
   const { data } = succeed(await world.call('GET', '/v1/crm/mcp/tools?types=ticket'))
   const create = data.find(({ name }: Body) => name === 'create_ticket')
   expect(create.input_schema.required).toEqual(['subject'])

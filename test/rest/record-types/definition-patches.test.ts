@@ -82,7 +82,7 @@ describe('A merge patch of a record type', () => {
     expect(succeed(await merge(path, { display: { a: {} } })).version).toBe(2)
   })
 
-  test('that cannot be applied changes nothing, and the error names its path', async () => {
+  test('that cannot be applied changes nothing, and the error names its path', { tags: 'full' }, async () => {
     const path = await newType()
     const type = (patch: unknown, code: Code = 'VALIDATION_ERROR', headers = {}) =>
       refused(path, () => merge(path, patch, headers), code)
@@ -101,7 +101,7 @@ describe('A merge patch of a record type', () => {
     expectFailure(await merge('/v1/crm/record-types/absent', { name: 'x' }), 'NOT_FOUND')
   })
 
-  test('is validated against the existing records', async () => {
+  test('is validated against the existing records', { tags: 'full' }, async () => {
     const path = await newType()
     const id = path.split('/').at(-1)
     succeed(await world.call('PUT', `/v1/crm/records/${id}/r`, { data: { title: 'x' } }), 201)
@@ -168,7 +168,7 @@ describe('A JSON Patch of a record type', () => {
     expect(succeed(await operate(path, [])).version).toBe(2)
   })
 
-  test('that cannot be applied changes nothing, and the error names its path', async () => {
+  test('that cannot be applied changes nothing, and the error names its path', { tags: 'full' }, async () => {
     const path = await newType()
     const first = { op: 'replace', path: '/name', value: 'Never' }
     const fault = (operation: unknown, code: Code = 'VALIDATION_ERROR') =>
@@ -216,7 +216,7 @@ describe('A JSON Patch of a record type', () => {
   })
 })
 
-test('a patch of a relationship type changes data_schema in place', async () => {
+test('a patch of a relationship type changes data_schema in place', { tags: 'full' }, async () => {
   const path = '/v1/crm/relationship-types/knows'
   const dataSchema = { type: 'object', properties: { since: {}, how: {} } }
   succeed(await world.call('PUT', path, { data_schema: dataSchema }), 201)
@@ -234,7 +234,9 @@ describe('A migration that drops a property', () => {
   const indexed = [{ fields: ['data.stage'] }, { fields: ['data.title'] }]
   const schemaAfter = async (path: string) => succeed(await world.call('GET', path)).json_schema
 
-  test('removes it from the schema, its required and the indexes, and from the records, without migrate=true', async () => {
+  test('removes it from the schema, its required and the indexes, and from the records, without migrate=true', {
+    tags: 'full',
+  }, async () => {
     const path = await newType({ json_schema: { ...SCHEMA, required: ['title', 'stage'] }, indexes: indexed })
     const record = `/v1/crm/records/${path.split('/').at(-1)}/r`
     const data = { title: 'x', stage: 'open', address: { city: 'A', street: 'B' } }
@@ -257,7 +259,7 @@ describe('A migration that drops a property', () => {
     expect(succeed(await world.call('PATCH', path, { description: 'e' })).meta).toBeUndefined()
   })
 
-  test('leaves a property that the patch states, or the PUT', async () => {
+  test('leaves a property that the patch states, or the PUT', { tags: 'full' }, async () => {
     const path = await newType()
     const properties = { stage: { type: 'integer', enum: null } }
     const patch = { json_schema: { properties }, migration: drop('stage') }
@@ -281,7 +283,9 @@ describe('A migration that drops a property', () => {
   })
 })
 
-test('a GraphQL patch merges its input, and takes exactly one of input, merge and operations', async () => {
+test('a GraphQL patch merges its input, and takes exactly one of input, merge and operations', {
+  tags: 'full',
+}, async () => {
   const path = await newType()
   const id = path.split('/').at(-1)
   const patch = async (form: string) => {

@@ -59,7 +59,7 @@ describe('The profile of a small type', () => {
     { status: 'open', amount: 10, done: true },
   ]
 
-  test('has the exact figures of each field, the most frequent fields first', async () => {
+  test('has the exact figures of each field, the most frequent fields first', { tags: 'full' }, async () => {
     const profile = await profileOf(await typeWith(RECORDS))
     expect(Object.keys(profile)).toEqual(['count', 'sampled', 'fields', 'relationships', 'examples'])
     expect(profile).toMatchObject({ count: 4, sampled: false, relationships: [] })
@@ -130,7 +130,7 @@ describe('The profile of a small type', () => {
     expect(named(profile)).toHaveLength(7)
   })
 
-  test('has null shares that agree with the is_null filter', async () => {
+  test('has null shares that agree with the is_null filter', { tags: 'full' }, async () => {
     const type = await typeWith(RECORDS)
     const profile = await profileOf(type)
     for (const { field, null_share } of profile.fields) {
@@ -140,7 +140,9 @@ describe('The profile of a small type', () => {
     }
   })
 
-  test('has a minimum and a maximum that agree with sorting, across all types of values', async () => {
+  test('has a minimum and a maximum that agree with sorting, across all types of values', {
+    tags: 'full',
+  }, async () => {
     const values = ['b', 'a', '\u{1f600}', '\uffee', 3, -1, 1e300, false, true, null, 'Z', 0.5]
     const type = await typeWith(values.map((v) => ({ v })))
     const field = fieldOf(await profileOf(type), 'data.v')
@@ -155,7 +157,7 @@ describe('The profile of a small type', () => {
     expect(field.distinct).toBe(11)
   })
 
-  test('quotes keys as filters do, and a filter accepts every field name', async () => {
+  test('quotes keys as filters do, and a filter accepts every field name', { tags: 'full' }, async () => {
     const odd = {
       'odd.key': 1,
       'a b': 2,
@@ -183,7 +185,7 @@ describe('The profile of a small type', () => {
     await expectExamplesToFind(type, profile)
   })
 
-  test('compares times as instants, in the timezone of the type', async () => {
+  test('compares times as instants, in the timezone of the type', { tags: 'full' }, async () => {
     const at = { type: 'string', format: 'date-time' }
     const type = await typeWith(
       [
@@ -225,7 +227,7 @@ describe('The profile of a small type', () => {
     expect(named(profile)).toContain('data.a.b.c.d.e.f')
   })
 
-  test('says how many fields it omits, and never omits a field of the schema', async () => {
+  test('says how many fields it omits, and never omits a field of the schema', { tags: 'full' }, async () => {
     const wide = (from: number) => Object.fromEntries(times(90, (i) => [`k${from + i}`, i]))
     const json_schema = { type: 'object', properties: { rare: { type: 'string' } } }
     const type = await typeWith([{ ...wide(0) }, { ...wide(50), rare: 'x' }], { json_schema })
@@ -248,7 +250,7 @@ test('The profile of a type whose records share few keys has a bounded number of
 })
 
 describe('The profile of a type without records', () => {
-  test('has the fields of its schema, and examples that the server accepts', async () => {
+  test('has the fields of its schema, and examples that the server accepts', { tags: 'full' }, async () => {
     const json_schema = {
       type: 'object',
       additionalProperties: false,
@@ -295,7 +297,7 @@ describe('The profile of a type without records', () => {
 })
 
 describe('The profile of a large type', () => {
-  test('has the exact count and is sampled evenly', async () => {
+  test('has the exact count and is sampled evenly', { tags: 'full' }, async () => {
     const type = await world.newType()
     await insert(
       type,
@@ -323,7 +325,7 @@ describe('The profile of a large type', () => {
     expect(distinct).toBeLessThan(12)
   })
 
-  test('skips records larger than the API accepts', async () => {
+  test('skips records larger than the API accepts', { tags: 'full' }, async () => {
     const type = await typeWith([{ v: 1 }])
     await insert(type, [{ huge: 'x'.repeat(3_000_000) }])
     const profile = await profileOf(type)
@@ -339,7 +341,7 @@ describe('The profile of the countries of the world', () => {
     await insert(type, countries)
   })
 
-  test('describes their fields, and its examples find rows', async () => {
+  test('describes their fields, and its examples find rows', { tags: 'full' }, async () => {
     const profile = await profileOf(type)
     expect(profile).toMatchObject({ count: countries.length, sampled: false })
     expect(profile.fields).toHaveLength(100)
@@ -352,7 +354,7 @@ describe('The profile of the countries of the world', () => {
     await expectExamplesToFind(type, profile)
   })
 
-  test('fits in few tokens as the describe_type tool shows it', async () => {
+  test('fits in few tokens as the describe_type tool shows it', { tags: 'full' }, async () => {
     const { body } = await callTool(world, '/mcp/crm', 'describe_type', { record_type: type })
     expect(body.profile.fields).toHaveLength(40)
     expect(body.profile.omitted_fields).toBeGreaterThan(500)
@@ -362,7 +364,7 @@ describe('The profile of the countries of the world', () => {
 })
 
 describe('A cached profile', () => {
-  test('is served until the type changes', async () => {
+  test('is served until the type changes', { tags: 'full' }, async () => {
     const type = await typeWith([{ v: 1 }])
     const first = await profileOf(type)
     succeed(await world.call('PUT', `/v1/crm/records/${type}/another`, { data: { v: 2 } }), 201)
@@ -374,7 +376,7 @@ describe('A cached profile', () => {
     expect(named(second)).toEqual(['data.v', 'data.w'])
   })
 
-  test('is not served after the type was deleted', async () => {
+  test('is not served after the type was deleted', { tags: 'full' }, async () => {
     const type = await typeWith([{ v: 1 }])
     await profileOf(type)
     succeed(await world.call('DELETE', `/v1/crm/record-types/${type}?confirm=${type}`))
@@ -384,7 +386,7 @@ describe('A cached profile', () => {
     expect(await profileOf(type)).toMatchObject({ count: 0, fields: [] })
   })
 
-  test('is not shown to a token without a grant on the type', async () => {
+  test('is not shown to a token without a grant on the type', { tags: 'full' }, async () => {
     const type = await typeWith([{ v: 'seen' }])
     await profileOf(type)
     const path = `/v1/crm/record-types/${type}/profile`
@@ -401,7 +403,9 @@ describe('A cached profile', () => {
 })
 
 describe('The profile of a type', () => {
-  test('has no values of the same type in another base, and none of another type in the base', async () => {
+  test('has no values of the same type in another base, and none of another type in the base', {
+    tags: 'full',
+  }, async () => {
     succeed(await world.call('PUT', '/v1/bases/other', {}), 201)
     const type = await typeWith([{ v: 'own' }])
     const sibling = await typeWith([{ v: 'canary-sibling', canaryKey: 1 }])
@@ -415,7 +419,7 @@ describe('The profile of a type', () => {
     expect(fieldOf(other, 'data.v').min).toBe('canary-neighbour')
   })
 
-  test('is 404 for an absent type or base, and refuses unknown parameters', async () => {
+  test('is 404 for an absent type or base, and refuses unknown parameters', { tags: 'full' }, async () => {
     expectFailure(await world.call('GET', '/v1/crm/record-types/nowhere/profile'), 'NOT_FOUND')
     expectFailure(await world.call('GET', '/v1/nobase/record-types/x/profile'), 'NOT_FOUND')
     const type = await world.newType()
@@ -423,7 +427,7 @@ describe('The profile of a type', () => {
   })
 })
 
-test('examples of a profile name no field that a later schema forbids', async () => {
+test('examples of a profile name no field that a later schema forbids', { tags: 'full' }, async () => {
   const type = await typeWith([
     { old: 'a', kept: 'x' },
     { old: 'a', kept: 'y' },
@@ -456,7 +460,7 @@ test.each([
   await expectExamplesToFind(type, await profileOf(type))
 })
 
-test('GraphQL, MCP and the command line show the same profile', async () => {
+test('GraphQL, MCP and the command line show the same profile', { tags: 'full' }, async () => {
   const type = await typeWith([{ status: 'open', n: 1 }, { status: 'open', n: 2 }, { status: 'shut' }])
   const profile = await profileOf(type)
 
@@ -479,7 +483,9 @@ test('GraphQL, MCP and the command line show the same profile', async () => {
   expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: profile })
 })
 
-test('the describe_type tool is short in tools/list, is marked read-only, and is refused without a grant', async () => {
+test('the describe_type tool is short in tools/list, is marked read-only, and is refused without a grant', {
+  tags: 'full',
+}, async () => {
   const type = await typeWith([{ v: 'secret' }])
   const { body } = await rpc(world, '/mcp/crm', 'tools/list')
   const tool = body.result.tools.find(({ name }: Body) => name === 'describe_type')
@@ -491,7 +497,9 @@ test('the describe_type tool is short in tools/list, is marked read-only, and is
   expect(JSON.stringify(error)).not.toContain('secret')
 })
 
-test('a profile counts the links of the type by relationship type, where the token may read both ends', async () => {
+test('a profile counts the links of the type by relationship type, where the token may read both ends', {
+  tags: 'full',
+}, async () => {
   const [own, near, far] = await Promise.all([typeWith([{}, {}]), typeWith([{}]), typeWith([{}])])
   const ids = async (type: string): Promise<string[]> =>
     succeed(await world.call('GET', `/v1/crm/records/${type}?sort=id`)).data.map(({ id }: Body) => id)

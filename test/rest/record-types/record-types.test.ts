@@ -49,7 +49,9 @@ describe('PUT and GET of a record type', () => {
     })
   })
 
-  test('the list is paged, newest first, and contains no types of other bases', async () => {
+  test('the list is paged, newest first, and contains no types of other bases', {
+    tags: 'full',
+  }, async () => {
     succeed(await world.call('PUT', '/v1/bases/listed', {}), 201)
     for (const id of ['a', 'b', 'c']) await world.call('PUT', `/v1/listed/record-types/${id}`, {})
     const list = succeed(await world.call('GET', '/v1/listed/record-types?limit=2&include_total=true'))
@@ -144,7 +146,9 @@ describe('PATCH of a record type', () => {
 })
 
 describe('DELETE of a record type', () => {
-  test('a confirm that names another id deletes nothing, also where none is needed', async () => {
+  test('a confirm that names another id deletes nothing, also where none is needed', {
+    tags: 'full',
+  }, async () => {
     succeed(await put('bare', {}), 201)
     for (const confirm of ['other', 'BARE', '']) {
       const { details } = expectFailure(
@@ -160,7 +164,9 @@ describe('DELETE of a record type', () => {
     succeed(await world.call('DELETE', '/v1/bases/bare?confirm=bare'))
   })
 
-  test('needs confirm if it has records, and logs the deletion of each record before that of the type', async () => {
+  test('needs confirm if it has records, and logs the deletion of each record before that of the type', {
+    tags: 'full',
+  }, async () => {
     succeed(await put('full', {}), 201)
     for (const id of times(3, (i) => `r${i}`))
       succeed(await world.call('PUT', `/v1/crm/records/full/${id}`, { data: { id } }), 201)
@@ -193,7 +199,9 @@ describe('DELETE of a record type', () => {
 })
 
 describe('A preview_only base', () => {
-  test('refuses every configuration change but the PUT of the base, and accepts records', async () => {
+  test('refuses every configuration change but the PUT of the base, and accepts records', {
+    tags: 'full',
+  }, async () => {
     succeed(await world.call('PUT', '/v1/bases/guarded', {}), 201)
     succeed(await world.call('PUT', '/v1/guarded/record-types/task', {}), 201)
     const settings = { schema_changes: 'preview_only' }
@@ -219,7 +227,7 @@ describe('A preview_only base', () => {
 })
 
 describe('The portable id of a record type', () => {
-  test('is assigned once and differs from that of every other type', async () => {
+  test('is assigned once and differs from that of every other type', { tags: 'full' }, async () => {
     for (const id of ['send.mail', 'send_mail', 'record', `x${'y'.repeat(63)}`])
       succeed(await put(id, {}), 201)
     const rows = await world.database.query<{ id: string; portable_id: string }>(
@@ -239,7 +247,9 @@ describe('The portable id of a record type', () => {
   })
 })
 
-test('a PUT or PATCH that removes properties of the schema warns with their names', async () => {
+test('a PUT or PATCH that removes properties of the schema warns with their names', {
+  tags: 'full',
+}, async () => {
   const path = `/v1/crm/record-types/${await world.newType({
     json_schema: {
       type: 'object',

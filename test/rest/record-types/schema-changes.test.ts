@@ -15,7 +15,9 @@ const recordPath = (type: string, id: string) => `/v1/crm/records/${type}/${id}`
 const put = (type: string, id: string, data: object) => world.call('PUT', recordPath(type, id), { data })
 const get = async (type: string, id: string) => succeed(await world.call('GET', recordPath(type, id)))
 
-test('a schema that 13 of 17 records violate is 409 with count and ten samples, and changes nothing', async () => {
+test('a schema that 13 of 17 records violate is 409 with count and ten samples, and changes nothing', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const ids = times(17, (i) => `r-${String.fromCharCode(97 + i)}`)
   for (const [i, id] of ids.entries()) succeed(await put(type, id, { v: i < 13 ? 'text' : i }), 201)
@@ -48,7 +50,9 @@ test.each([3, 2500])(
 )
 
 describe('A schema change with on_invalid=allow', () => {
-  test('keeps invalid records readable and flags them; their next write must be valid', async () => {
+  test('keeps invalid records readable and flags them; their next write must be valid', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     succeed(await put(type, 'bad', { v: 'text' }), 201)
     succeed(await put(type, 'good', { v: 1 }), 201)
@@ -239,7 +243,9 @@ describe('A schema change with migrate=true', () => {
     succeed(await put(type, 'a', { v: 'still free' }))
   })
 
-  test('a rename in a PUT or a batch renames the property and its indexes too, if what is sent has the old name', async () => {
+  test('a rename in a PUT or a batch renames the property and its indexes too, if what is sent has the old name', {
+    tags: 'full',
+  }, async () => {
     const json_schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
     const body = { json_schema, indexes: [{ fields: ['data.a'] }] }
     const migration = [{ op: 'rename', field: 'data.a', to: 'data.b' }]
@@ -286,7 +292,9 @@ describe('A schema change with migrate=true', () => {
     expect(Object.prototype).not.toHaveProperty('polluted')
   })
 
-  test('says which rename or drop found nothing, and not of one that is sent again or that records hold', async () => {
+  test('says which rename or drop found nothing, and not of one that is sent again or that records hold', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType({ json_schema: NUMBER })
     succeed(await put(type, 'a', { v: 1, loose: 1 }), 201)
     const patch = async (...migration: object[]) => {
@@ -305,7 +313,7 @@ describe('A schema change with migrate=true', () => {
     expect((await get(type, 'a')).data).toEqual({ n: 1 })
   })
 
-  test('replaces only the value that it names', async () => {
+  test('replaces only the value that it names', { tags: 'full' }, async () => {
     const type = await world.newType()
     for (const [id, v] of Object.entries({ a: 'low', b: 'high', c: 'lower' }))
       succeed(await put(type, id, { v }), 201)
@@ -319,7 +327,9 @@ describe('A schema change with migrate=true', () => {
     expect(values).toEqual([{ v: 'normal' }, { v: 'high' }, { v: 'lower' }, {}])
   })
 
-  test('is refused without migration steps and with on_invalid, and steps need no migrate=true', async () => {
+  test('is refused without migration steps and with on_invalid, and steps need no migrate=true', {
+    tags: 'full',
+  }, async () => {
     const type = await world.newType()
     const step = [{ op: 'drop', field: 'a' }]
     expectFault(await world.call('PUT', `${typePath(type)}?migrate=true`, {}), '/migration')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../../support/answers.ts'
+import { sampleOf } from '../../support/cases.ts'
 import type { Answer } from '../../support/server.ts'
 import { openWorld, patchJson, type World } from '../../support/world.ts'
 
@@ -37,7 +38,7 @@ const WRITES: [string, Write][] = [
   ['DELETE', (path, headers) => world.call('DELETE', path, undefined, headers)],
 ]
 
-describe.each(WRITES)('%s', (_name, write) => {
+describe.each(sampleOf(WRITES))('%s', { tags: 'sampled' }, (_name, write) => {
   test.each(['"3"', '*', '"1", "3"', ' "3" ', '"3","99"'])('succeeds with If-Match: %s', async (tag) => {
     succeed(await write(await third(), { 'if-match': tag }))
   })

@@ -123,7 +123,9 @@ describe('reads', () => {
     expect(seen).toEqual(CONTACTS.map(({ id }) => id))
   })
 
-  test('a renamed property keeps its place in the mapping, and a source without one is named', async () => {
+  test('a renamed property keeps its place in the mapping, and a source without one is named', {
+    tags: 'full',
+  }, async () => {
     const { type, list } = await newContacts()
     const rename = (from: string, to: string) =>
       call('PATCH', `/v1/crm/record-types/${type}?migrate=true`, {
@@ -151,7 +153,7 @@ describe('reads', () => {
     )
   })
 
-  test('has_more is left out where the source does not say', async () => {
+  test('has_more is left out where the source does not say', { tags: 'full' }, async () => {
     const url = `${upstream.url}/contacts?limit={{limit}}&offset={{offset}}`
     const { list } = await newContacts({ list: { url, response_path: '$.results' } })
     expect(succeed(await list('&limit=10&offset=20')).meta).toEqual({ limit: 10, offset: 20 })
@@ -163,7 +165,7 @@ describe('reads', () => {
     expect(expectFault(await list('&include_total=true'), 'query/include_total').code).toBe('not_of_source')
   })
 
-  test('pages are counted from 1, and an offset between them is refused', async () => {
+  test('pages are counted from 1, and an offset between them is refused', { tags: 'full' }, async () => {
     upstream.on('/paged', ({ url }, response) => {
       const size = Number(url.searchParams.get('size'))
       const from = (Number(url.searchParams.get('page')) - 1) * size
@@ -187,7 +189,9 @@ describe('reads', () => {
     expect(page.meta).toEqual({ limit: 10, offset: 20, total: 25, has_more: false })
   })
 
-  test('one record is read by its id in the source, whatever characters it has', async () => {
+  test('one record is read by its id in the source, whatever characters it has', {
+    tags: 'full',
+  }, async () => {
     const { all } = await newContacts()
     const one = succeed(await call('GET', `${all}/c3?external_source=hub`))
     expect(one).toMatchObject({ id: 'c3', data: { email: 'c3@example.com', stage: 'won' }, version: null })
@@ -202,7 +206,7 @@ describe('reads', () => {
     expect(upstream.asked).toHaveLength(asked)
   })
 
-  test('what only stored records have is refused, and nothing is asked', async () => {
+  test('what only stored records have is refused, and nothing is asked', { tags: 'full' }, async () => {
     const { all, list } = await newContacts()
     const asked = upstream.asked.length
     const refused = [
@@ -229,7 +233,7 @@ describe('reads', () => {
 })
 
 describe('writes', () => {
-  test('a POST creates a record in the source, and nothing is stored', async () => {
+  test('a POST creates a record in the source, and nothing is stored', { tags: 'full' }, async () => {
     const { all, type } = await newContacts()
     const data = { email: 'new@example.com', stage: 'won' }
     const made = await call('POST', all, { data, external_source: 'hub' })
@@ -251,7 +255,7 @@ describe('writes', () => {
     )
   })
 
-  test('a PUT and a PATCH change it, by the method of the source', async () => {
+  test('a PUT and a PATCH change it, by the method of the source', { tags: 'full' }, async () => {
     const { all } = await newContacts()
     const put = { data: { email: 'c1@new.example' }, external_source: 'hub' }
     expect(succeed(await call('PUT', `${all}/c1`, put))).toMatchObject({
@@ -270,7 +274,7 @@ describe('writes', () => {
     expect(expectFault(patched, '/external_source').code).toBe('not_of_source')
   })
 
-  test('data is checked before it is sent: by the schema, and by the mapping', async () => {
+  test('data is checked before it is sent: by the schema, and by the mapping', { tags: 'full' }, async () => {
     const { all } = await newContacts()
     const asked = upstream.asked.length
     const post = (data: object, more: object = {}) =>
@@ -299,7 +303,7 @@ describe('writes', () => {
     expect(upstream.asked).toHaveLength(asked)
   })
 
-  test('an Idempotency-Key is sent to the source once', async () => {
+  test('an Idempotency-Key is sent to the source once', { tags: 'full' }, async () => {
     const { all } = await newContacts()
     const asked = upstream.asked.length
     const post = () =>
@@ -314,7 +318,7 @@ describe('writes', () => {
     expect(upstream.asked).toHaveLength(asked + 1)
   })
 
-  test('writes of several records cannot name a source', async () => {
+  test('writes of several records cannot name a source', { tags: 'full' }, async () => {
     const { type } = await newContacts()
     const asked = upstream.asked.length
     const operation = {
@@ -329,7 +333,7 @@ describe('writes', () => {
     expect(await world.logOf(type)).toEqual([])
   })
 
-  test('stored records of the type are as always', async () => {
+  test('stored records of the type are as always', { tags: 'full' }, async () => {
     const { all } = await newContacts()
     const data = { email: 's@example.com' }
     expect(succeed(await call('PUT', `${all}/s1`, { data }), 201)).toMatchObject({
@@ -365,7 +369,7 @@ describe('failures of the source', () => {
     (_asked, response) =>
       void response.writeHead(status, headers).end(text)
 
-  test('its statuses are 500s that name it, and a 404 is a 404', async () => {
+  test('its statuses are 500s that name it, and a 404 is a 404', { tags: 'full' }, async () => {
     for (const status of [400, 401, 403, 409, 418, 429, 500, 503]) {
       const { list, get } = await failing(`/status/${status}`, raw(`{"why":"${status}"}`, status))
       const detail = expectUpstream(await list(), 'source_refused')
@@ -384,7 +388,7 @@ describe('failures of the source', () => {
     expect(lastAsked().url.pathname).toBe('/redirects')
   })
 
-  test('answers of another shape are named, and none is half read', async () => {
+  test('answers of another shape are named, and none is half read', { tags: 'full' }, async () => {
     for (const text of [
       '<html>',
       '',
@@ -406,7 +410,7 @@ describe('failures of the source', () => {
     expect(expectUpstream(await huge.list(), 'source_answer_invalid').expected).toBe(4 * 1024 * 1024)
   })
 
-  test('a connection that breaks is named', async () => {
+  test('a connection that breaks is named', { tags: 'full' }, async () => {
     const reset = await failing('/reset', (_asked, response) => void response.destroy())
     expectUpstream(await reset.list(), 'source_unreachable')
     const half = await failing('/half', (_asked, response) => {
@@ -432,7 +436,7 @@ describe('failures of the source', () => {
     expectUpstream(await dripping, 'source_unreachable')
   })
 
-  test('a source that echoes its credential does not show it', async () => {
+  test('a source that echoes its credential does not show it', { tags: 'full' }, async () => {
     upstream.on('/echo', ({ headers }, response) =>
       json({ results: [{ id: 'e1', properties: { email: headers.authorization } }] })({} as Asked, response),
     )
@@ -446,7 +450,7 @@ describe('failures of the source', () => {
   })
 })
 
-test('a GraphQL request keeps a bounded amount of what sources answer', async () => {
+test('a GraphQL request keeps a bounded amount of what sources answer', { tags: 'full' }, async () => {
   upstream.on('/wide', json([{ id: 'w', text: 'x'.repeat(1_500_000) }]))
   const { type } = await newContacts({
     list: { url: `${upstream.url}/wide` },
@@ -528,7 +532,9 @@ describe('definitions', () => {
     expect(await faultOf({ get: { url } }, '/get/url')).toBe('invalid_url')
   })
 
-  test('it has history, config files, and a patch; none of them shows a secret', async () => {
+  test('it has history, config files, and a patch; none of them shows a secret', {
+    tags: 'full',
+  }, async () => {
     const { type } = await newContacts()
     const one = `/v1/crm/record-types/${type}`
     const { sources } = succeed(await call('GET', one))
@@ -543,14 +549,14 @@ describe('definitions', () => {
     succeed(await call('GET', '/v1/crm/changes?limit=1000'))
   })
 
-  test('a source that exists cannot be there twice', async () => {
+  test('a source that exists cannot be there twice', { tags: 'full' }, async () => {
     const { type } = await newContacts()
     const twice = { sources: [contacts(), contacts()] }
     for (const method of ['PUT', 'PATCH'])
       expectFault(await call(method, `/v1/crm/record-types/${type}`, twice), '/sources/1/name')
   })
 
-  test('only who manages the whole base can say where its secrets go', async () => {
+  test('only who manages the whole base can say where its secrets go', { tags: 'full' }, async () => {
     const { type } = await newContacts()
     const { call: limited } = await world.newToken([{ record_type: type, permission: 'manage' }])
     const one = `/v1/crm/record-types/${type}`
@@ -560,7 +566,7 @@ describe('definitions', () => {
     succeed(await limited('PATCH', one, { sources: [] }))
   })
 
-  test('a reader reads, and does not write; others see nothing', async () => {
+  test('a reader reads, and does not write; others see nothing', { tags: 'full' }, async () => {
     const { type, all } = await newContacts()
     const { call: reader } = await world.newToken([{ record_type: type, permission: 'read' }])
     const { call: other } = await world.newToken([{ record_type: 'another', permission: 'write' }])
@@ -574,7 +580,9 @@ describe('definitions', () => {
     expect(upstream.asked).toHaveLength(asked)
   })
 
-  test('a secret that is gone, or not open to the base, is named and nothing is sent', async () => {
+  test('a secret that is gone, or not open to the base, is named and nothing is sent', {
+    tags: 'full',
+  }, async () => {
     succeed(await call('PUT', '/v1/vault/secrets/BRIEF', { value: 'brief-value', bases: ['crm'] }), 201)
     const auth = { header: 'X-Key', value_template: '{{secret:BRIEF}}' }
     const { list } = await newContacts({ auth })
@@ -587,7 +595,9 @@ describe('definitions', () => {
     expect(upstream.asked).toHaveLength(asked)
   })
 
-  test('a preview reads with secrets of its own, and does not write to the urls of production', async () => {
+  test('a preview reads with secrets of its own, and does not write to the urls of production', {
+    tags: 'full',
+  }, async () => {
     const { type } = await newContacts()
     succeed(await call('POST', '/v1/crm/preview', { name: 'p', copy: 'config' }), 201)
     const all = `/v1/crm--p/records/${type}`

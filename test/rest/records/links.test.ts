@@ -31,7 +31,9 @@ const put = (id: string, relationships: unknown, more: object = {}, recordType =
 const of = (id: string, links: readonly string[]) => links.filter((each) => each.includes(id))
 const pathsOf = (error: Body): string[] => error.details.map(({ path }: { path: string }) => path)
 
-test('a PUT adds links to and from the record, by id and by external id, and removes none', async () => {
+test('a PUT adds links to and from the record, by id and by external id, and removes none', {
+  tags: 'full',
+}, async () => {
   succeed(await put('ann', [{ rel_type: 'wrote', record_type: note, id: 'n1' }]), 201)
   const byPair = { rel_type: 'wrote', record_type: note, external_id: 'N2', external_source: 'mail' }
   expect(succeed(await put('ann', [byPair]))).toMatchObject({ operation: 'unchanged', version: 1 })
@@ -41,7 +43,7 @@ test('a PUT adds links to and from the record, by id and by external id, and rem
   expect(of('ann', await linkNames(world))).toEqual(['wrote:ann>n1', 'wrote:ann>n2', 'wrote:ann>n3'])
 })
 
-test('a POST and a PUT by external id add links, also to the record itself', async () => {
+test('a POST and a PUT by external id add links, also to the record itself', { tags: 'full' }, async () => {
   const at = `/v1/crm/records/${person}`
   const relationships = [{ rel_type: 'wrote', record_type: note, id: 'n1' }]
   const posted = succeed(await world.call('POST', at, { data: {}, relationships }), 201)
@@ -56,7 +58,9 @@ test('a POST and a PUT by external id add links, also to the record itself', asy
   expect(await linkNames(world, 'rated')).toEqual(['rated:self>self'])
 })
 
-test('the answer says how many links were created, updated and left as they were', async () => {
+test('the answer says how many links were created, updated and left as they were', {
+  tags: 'full',
+}, async () => {
   const rated = (id: string, stars: number) => ({ rel_type: 'wrote', record_type: note, id, data: { stars } })
   const made = succeed(await put('told', [rated('n1', 1), rated('n2', 2)]), 201)
   expect(made.relationships).toEqual({ created: 2, updated: 0, unchanged: 0 })

@@ -20,7 +20,7 @@ const sorted = (sort: unknown, path = at) =>
   list(`sort=${encodeURIComponent(typeof sort === 'string' ? sort : JSON.stringify(sort))}&limit=1000`, path)
 
 describe('A page of a list', () => {
-  test('is the same when it is asked again and again, alone and at once', async () => {
+  test('is the same when it is asked again and again, alone and at once', { tags: 'full' }, async () => {
     const filter = encodeURIComponent(JSON.stringify({ field: 'data.id', op: 'gte', value: 'r05' }))
     const query = `filter=${filter}&sort=-data.id&limit=7`
     // A page that took long has a hint.
@@ -230,7 +230,9 @@ describe('A cursor', () => {
       expect(await walk('limit=2', path)).toEqual(ids(await list('limit=1000', path)))
   })
 
-  test('is valid only with the type, filter, sort and grants of its first page', async () => {
+  test('is valid only with the type, filter, sort and grants of its first page', {
+    tags: 'full',
+  }, async () => {
     const filter = encodeURIComponent('{"field":"data.id","op":"neq","value":"r00"}')
     const { meta } = await list(`limit=5&sort=data.id&filter=${filter}`)
     const cursor = meta.next_cursor
@@ -305,7 +307,9 @@ describe('The parameter sort', () => {
     expect(ids(await sorted([{ field: 'id', direction: 'desc' }]))).toEqual(ascending.toReversed())
   })
 
-  test('orders null last in both directions, strings by code point, and ties by id in the last direction', async () => {
+  test('orders null last in both directions, strings by code point, and ties by id in the last direction', {
+    tags: 'full',
+  }, async () => {
     const path = `/v1/crm/records/${await world.newType()}`
     const pairs = { a: 'z', b: 'B', c: 'a', d: null, e: null, f: 'é', g: 'Z' }
     for (const [id, external_id] of Object.entries(pairs))
@@ -325,7 +329,7 @@ describe('The parameter sort', () => {
     expect(ids(await sorted('created_at', path)).join('')).toBe('abcdefg')
   })
 
-  test('orders ids by code point', async () => {
+  test('orders ids by code point', { tags: 'full' }, async () => {
     const path = `/v1/crm/records/${await world.newType()}`
     for (const id of ['a', 'B', 'b', 'A', 'a-1', 'a.1', 'a_1', 'a1', 'Z'])
       succeed(await world.call('PUT', `${path}/${id}`, { data: {} }), 201)
@@ -386,7 +390,9 @@ test('HEAD of a list has its headers and no body', async () => {
   expect(head.headers.get('content-type')).toMatch(/^application\/json/)
 })
 
-test('a query cancelled at its deadline is 400 timeout with a hint to indexes', async () => {
+test('a query cancelled at its deadline is 400 timeout with a hint to indexes', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   const other = await holdOpen(world.database)
   await other.query('LOCK TABLE plinth.record')

@@ -50,7 +50,7 @@ test('a record has its strings cut at whole characters, and says which', async (
   expect(whole.headers.get('etag')).not.toBeNull()
 })
 
-test('each item of a list is cut, and the cursor is not', async () => {
+test('each item of a list is cut, and the cursor is not', { tags: 'full' }, async () => {
   const list = await read('crm/records/doc?max_string=50&limit=1&sort=id')
   expect(list.data).toMatchObject([{ id: 'a', data: CUT }])
   expect(list.truncated).toEqual(cutsAt('/data/0/data'))
@@ -64,7 +64,9 @@ test('each item of a list is cut, and the cursor is not', async () => {
   ])
 })
 
-test('changes, history, the trash, related records, waits, SQL and queries across bases are cut', async () => {
+test('changes, history, the trash, related records, waits, SQL and queries across bases are cut', {
+  tags: 'full',
+}, async () => {
   succeed(await world.call('PUT', '/v1/crm/records/doc/gone', { data: { text: LONG } }), 201)
   succeed(await world.call('DELETE', '/v1/crm/records/doc/gone'))
   const cutAt: Record<string, string> = {
@@ -121,7 +123,7 @@ test('max_string is a number from 20, of JSON answers of reads', async () => {
   expectFault(await world.call('PUT', '/v1/crm/records/doc/a', { data: {}, max_string: 50 }), '/max_string')
 })
 
-test('at most a thousand strings are listed', async () => {
+test('at most a thousand strings are listed', { tags: 'full' }, async () => {
   const data = Object.fromEntries(Array.from({ length: 1100 }, (_, n) => [`p${n}`, 'y'.repeat(30)]))
   succeed(await world.call('PUT', '/v1/crm/records/doc/many', { data }), 201)
   const { truncated, data: cut } = await read('crm/records/doc/many?max_string=20')

@@ -67,7 +67,9 @@ describe('A merge patch', () => {
       })
   })
 
-  test('changes the external id and keeps the source; an external id in use is 409', async () => {
+  test('changes the external id and keeps the source; an external id in use is 409', {
+    tags: 'full',
+  }, async () => {
     const path = await record({ a: 1 }, { external_id: 'p1', external_source: 's' })
     expect(succeed(await world.call('PATCH', path, { external_id: 'p2' }))).toMatchObject({
       external_id: 'p2',
@@ -267,7 +269,7 @@ describe('A patch of either kind', () => {
     expectFault(await world.call('PATCH', path, { dta: 1 }), '/dta')
   })
 
-  test('that would exceed the size limit of a record is refused', async () => {
+  test('that would exceed the size limit of a record is refused', { tags: 'full' }, async () => {
     const path = await record({ a: 'x'.repeat(600_000) })
     const more = { data: { b: 'x'.repeat(600_000) } }
     expectFault(await world.call('PATCH', path, more), '/data')

@@ -133,7 +133,9 @@ const send = (provider: string, call: object, type = 'place_order', headers: Rec
 const total = async (type = 'place_order') =>
   (await server.call('GET', `/v1/${base}/records/${type}?include_total=true`)).body.meta.total
 
-test('an import that removes properties of an existing type warns with their names', async () => {
+test('an import that removes properties of an existing type warns with their names', {
+  tags: 'full',
+}, async () => {
   const tool = (properties: object) => ({
     type: 'function',
     function: { name: 'shrunk', description: 'x', parameters: { type: 'object', properties } },
@@ -159,7 +161,9 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     })
   })
 
-  test('an imported definition becomes a record type, and its export is the same definition', async () => {
+  test('an imported definition becomes a record type, and its export is the same definition', {
+    tags: 'full',
+  }, async () => {
     const type = (await server.call('GET', `/v1/${base}/record-types/place_order`)).body
     expect(type).toMatchObject({
       description: 'Places an order.',
@@ -223,7 +227,9 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     expect(await total()).toBe(1)
   })
 
-  test('repeating a call after its record was changed returns the record unchanged', async () => {
+  test('repeating a call after its record was changed returns the record unchanged', {
+    tags: 'full',
+  }, async () => {
     const { body } = await send(provider, call('call_1', { sku: 'a', qty: 2 }))
     await server.call('PATCH', `/v1/${base}/records/place_order/${body.id}`, { data: { qty: 9 } })
     const again = await send(provider, call('call_1', { sku: 'a', qty: 2 }))
@@ -236,7 +242,7 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
     })
   })
 
-  test('thirty-two equal concurrent calls create one record', async () => {
+  test('thirty-two equal concurrent calls create one record', { tags: 'full' }, async () => {
     const answers = await Promise.all(
       Array.from({ length: 32 }, () => send(provider, call('call_1', { sku: 'a', qty: 2 }))),
     )
@@ -292,7 +298,9 @@ describe.each(FORMS)('$form', ({ provider, source, tool, call, argumentsAt, resu
   })
 })
 
-test('an MCP call has no id: each creates a record, unless an idempotency key repeats', async () => {
+test('an MCP call has no id: each creates a record, unless an idempotency key repeats', {
+  tags: 'full',
+}, async () => {
   expect((await importTools('mcp', [MCP_TOOL])).status).toBe(200)
   const call = { name: 'place_order', arguments: { sku: 'a', qty: 1 } }
   const [one, two] = [await send('mcp', call), await send('mcp', call)]
@@ -311,7 +319,9 @@ test('an MCP call has no id: each creates a record, unless an idempotency key re
   expect((await server.call('GET', `/v1/${base}/record-types/place_order`)).body.name).toBe('Place order')
 })
 
-test('a type id that a provider forbids is exported under an alias, which calls may use', async () => {
+test('a type id that a provider forbids is exported under an alias, which calls may use', {
+  tags: 'full',
+}, async () => {
   await server.call('PUT', `/v1/${base}/record-types/order.v2`, { json_schema: PARAMETERS })
   const { body } = await server.call('GET', `/v1/${base}/providers/openai/export?record_types=order.v2`)
   const alias = body.tools[0].function.name
@@ -361,7 +371,9 @@ test('an import with invalid tools writes nothing and lists the faults of each t
   }
 })
 
-test('an import that would make existing records invalid is a conflict and changes no type', async () => {
+test('an import that would make existing records invalid is a conflict and changes no type', {
+  tags: 'full',
+}, async () => {
   await importTools('anthropic', [{ name: 'a', input_schema: {} }])
   await server.call('POST', `/v1/${base}/records/a`, { data: { qty: 'many' } })
   const broken = await importTools('anthropic', [
@@ -378,7 +390,9 @@ test('an import that would make existing records invalid is a conflict and chang
   })
 })
 
-test('a dry run of an import is requested in the body or the query, and writes nothing', async () => {
+test('a dry run of an import is requested in the body or the query, and writes nothing', {
+  tags: 'full',
+}, async () => {
   const tools = [{ name: 'a', input_schema: PARAMETERS }]
   for (const dry of [
     await importTools('anthropic', tools, { dry_run: true }),
@@ -477,7 +491,7 @@ test('a default that its own schema refuses is imported as an annotation, and th
   expect(create.input_schema.properties.title).not.toHaveProperty('default')
 })
 
-test('a type imported from one provider is exported to the others', async () => {
+test('a type imported from one provider is exported to the others', { tags: 'full' }, async () => {
   await importTools('anthropic', [{ name: 'place_order', description: 'Places.', input_schema: PARAMETERS }])
   const exported = async (provider: string, query = '') =>
     (await server.call('GET', `/v1/${base}/providers/${provider}/export${query}`)).body.tools[0]
@@ -502,7 +516,9 @@ test('a type imported from one provider is exported to the others', async () => 
   })
 })
 
-test('property names that Anthropic refuses are exported under others, and calls may use both', async () => {
+test('property names that Anthropic refuses are exported under others, and calls may use both', {
+  tags: 'full',
+}, async () => {
   const address = { type: 'object', properties: { 住所: { type: 'string' } }, required: ['住所'] }
   await server.call('PUT', `/v1/${base}/record-types/kyaku`, {
     json_schema: {
@@ -560,7 +576,7 @@ test('property names that Anthropic refuses are exported under others, and calls
   expect(twice.body.error.details[0].code).toBe('duplicate_argument')
 })
 
-test('an export contains the named types, or all; an unknown type is 404', async () => {
+test('an export contains the named types, or all; an unknown type is 404', { tags: 'full' }, async () => {
   for (const id of ['b', 'a', 'c']) await server.call('PUT', `/v1/${base}/record-types/${id}`, {})
   const names = async (query: string) => {
     const { body } = await server.call('GET', `/v1/${base}/providers/mcp/export${query}`)
@@ -580,7 +596,7 @@ test('an export contains the named types, or all; an unknown type is 404', async
     expect((await get(query)).status, query).toBe(400)
 })
 
-test('only openai has a shape to choose', async () => {
+test('only openai has a shape to choose', { tags: 'full' }, async () => {
   const path = `/v1/${base}/providers`
   for (const shape of ['chat', 'responses']) {
     expect((await server.call('GET', `${path}/openai/export?shape=${shape}`)).status).toBe(200)
@@ -603,7 +619,9 @@ test('an unknown provider is 400 with the closest known name as a hint', async (
   }
 })
 
-test('a call in the format of another provider is refused with the name of that provider', async () => {
+test('a call in the format of another provider is refused with the name of that provider', {
+  tags: 'full',
+}, async () => {
   await server.call('PUT', `/v1/${base}/record-types/a`, {})
   const answer = await send('openai', { type: 'tool_use', id: 'x', name: 'a', input: {} }, 'a')
   expect(answer.status).toBe(400)
@@ -621,7 +639,9 @@ test('a call in the format of another provider is refused with the name of that 
   ])
 })
 
-test('an import needs the manage permission on each type, an export read, a call write', async () => {
+test('an import needs the manage permission on each type, an export read, a call write', {
+  tags: 'full',
+}, async () => {
   const tokenWith = async (grant: object) =>
     (
       await server.call('POST', '/v1/tokens', {

@@ -251,7 +251,7 @@ describe('A record', () => {
     expect(succeed(await world.call('GET', `${at}/exact`)).data).toEqual(data)
   })
 
-  test('is refused with data of more than a mebibyte', async () => {
+  test('is refused with data of more than a mebibyte', { tags: 'full' }, async () => {
     const text = (bytes: number) => ({ data: { a: 'é'.repeat((bytes - 8) / 2) } })
     succeed(await world.call('PUT', `${at}/large`, text(1024 * 1024)), 201)
     const fault = expectFault(await world.call('PUT', `${at}/larger`, text(1024 * 1024 + 2)), '/data')
@@ -259,7 +259,7 @@ describe('A record', () => {
   })
 })
 
-test('a write to an absent type or base is 404 and creates neither', async () => {
+test('a write to an absent type or base is 404 and creates neither', { tags: 'full' }, async () => {
   for (const path of ['/v1/crm/records/absent', '/v1/nobase/records/task']) {
     expectFailure(await world.call('PUT', `${path}/a`, { data: {} }), 'NOT_FOUND')
     expectFailure(await world.call('POST', path, { data: {} }), 'NOT_FOUND')

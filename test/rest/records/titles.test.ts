@@ -36,7 +36,9 @@ const changesOf = async (request: string, more = '', call: Call = world.call) =>
     ({ title }: Body) => title,
   )
 
-test('changes and groups of one have the title that the type names, or the first usual property', async () => {
+test('changes and groups of one have the title that the type names, or the first usual property', {
+  tags: 'full',
+}, async () => {
   await put('ticket/t1', { about: 'Refund', name: 'no' }, 'one')
   await put('person/p1', { label: 'no', name: 'Mara' }, 'two')
   await put('note/n1', { text: 'no title' }, 'three')
@@ -57,7 +59,7 @@ test('changes and groups of one have the title that the type names, or the first
   expect(body.data[0].title).toBe('Refund')
 })
 
-test('a title is the present one, at most 120 characters, and no object', async () => {
+test('a title is the present one, at most 120 characters, and no object', { tags: 'full' }, async () => {
   await put('ticket/long', { about: '🙂'.repeat(200) }, 'long')
   await put('ticket/object', { about: { a: 1 } }, 'object')
   await put('ticket/number', { about: 12.5 }, 'number')
@@ -103,7 +105,7 @@ test('an attachment has its file name, also once it is gone', async () => {
   expect(await changesOf('attached')).toEqual(['plan.pdf'])
 })
 
-test('deliveries and the stream of changes have titles', async () => {
+test('deliveries and the stream of changes have titles', { tags: 'full' }, async () => {
   const trigger = { record_types: ['person'], url: 'https://receiver.invalid/hook', enabled: true }
   succeed(await world.call('PUT', '/v1/crm/triggers/told', trigger), 201)
   const stream = await openStream(world, '/v1/crm/changes/stream?record_type=person&include=titles')
@@ -115,7 +117,7 @@ test('deliveries and the stream of changes have titles', async () => {
   expect((await read('deliveries?of=told')).data[0]).not.toHaveProperty('title')
 })
 
-test('related records, claims and expansions have titles', async () => {
+test('related records, claims and expansions have titles', { tags: 'full' }, async () => {
   const owner = [{ rel_type: 'owner', record_type: 'person', id: 'p2' }]
   await put('person/p2', { name: 'Jonas' })
   await put('ticket/t2', { about: 'Linked' }, 'linked', { relationships: owner })
@@ -149,7 +151,9 @@ test('nobody gets a title of a type that the token may not read', async () => {
   expect(succeed(elsewhere).data).toEqual([])
 })
 
-test('display.title must be a property, follows a rename, and ends with a drop', async () => {
+test('display.title must be a property, follows a rename, and ends with a drop', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType({
     json_schema: schemaOf('head', 'body'),
     display: { title: 'head', icon: 'x' },

@@ -43,7 +43,9 @@ const linksOf = async (relType: string) => {
 const batch = (operations: object[], query = '') =>
   world.call('POST', `/v1/crm/batch${query}`, { operations })
 
-test('a conflict of cardinality names the operation that solves it, which moves the link', async () => {
+test('a conflict of cardinality names the operation that solves it, which moves the link', {
+  tags: 'full',
+}, async () => {
   const relType = await newRelType('many_to_one')
   const former = succeed(await link(ends(relType, 'd1', 'acme')), 201)
   const { details } = expectFailure(await link(ends(relType, 'd1', 'globex')), 'CONFLICT')
@@ -61,7 +63,7 @@ test('a conflict of cardinality names the operation that solves it, which moves 
   expect(same).not.toHaveProperty('replaced')
 })
 
-test('replace: true makes room at both ends of a one_to_one type', async () => {
+test('replace: true makes room at both ends of a one_to_one type', { tags: 'full' }, async () => {
   const relType = await newRelType('one_to_one')
   const first = succeed(await link(ends(relType, 'd1', 'acme')), 201)
   const second = succeed(await link(ends(relType, 'd2', 'globex')), 201)
@@ -70,7 +72,7 @@ test('replace: true makes room at both ends of a one_to_one type', async () => {
   expect(await linksOf(relType)).toEqual([['d1', 'globex']])
 })
 
-test('replace: true moves the link of the id, whose versions go on', async () => {
+test('replace: true moves the link of the id, whose versions go on', { tags: 'full' }, async () => {
   const relType = await newRelType('many_to_many')
   const path = `/v1/crm/relationships/${relType}-l`
   succeed(await world.call('PUT', path, ends(relType, 'd1', 'acme')), 201)
@@ -86,7 +88,7 @@ test('replace: true moves the link of the id, whose versions go on', async () =>
   expect(details).toMatchObject([{ path: '/replace', code: 'not_replaceable' }])
 })
 
-test('a dry run of a move shows it and changes nothing', async () => {
+test('a dry run of a move shows it and changes nothing', { tags: 'full' }, async () => {
   const relType = await newRelType('many_to_one')
   const former = succeed(await link(ends(relType, 'd1', 'acme')), 201)
   const shown = succeed(await link({ ...ends(relType, 'd1', 'globex'), replace: true }, '?dry_run=true'), 201)
@@ -94,7 +96,7 @@ test('a dry run of a move shows it and changes nothing', async () => {
   expect(await linksOf(relType)).toEqual([['d1', 'acme']])
 })
 
-test('concurrent moves of one source all succeed, and leave one link', async () => {
+test('concurrent moves of one source all succeed, and leave one link', { tags: 'full' }, async () => {
   const relType = await newRelType('many_to_one')
   succeed(await link(ends(relType, 'd1', 'acme')), 201)
   const answers = await Promise.all(
@@ -131,7 +133,7 @@ test('concurrent moves that cross at a one_to_one type leave each end one link',
   expect(left.length).toBeGreaterThan(0)
 })
 
-test('a batch moves links in order, and says what was replaced', async () => {
+test('a batch moves links in order, and says what was replaced', { tags: 'full' }, async () => {
   const relType = await newRelType('many_to_one')
   const move = (target: string) => ({
     type: 'upsert_relationship',
@@ -149,7 +151,7 @@ test('a batch moves links in order, and says what was replaced', async () => {
   expect(await linksOf(relType)).toEqual([['d1', 'umbra']])
 })
 
-test('a batch, REST and link_records delete a link by its ends', async () => {
+test('a batch, REST and link_records delete a link by its ends', { tags: 'full' }, async () => {
   const relType = await newRelType('many_to_many')
   for (const id of ['acme', 'globex', 'umbra']) succeed(await link(ends(relType, 'd1', id)), 201)
   const unlink = { type: 'delete_relationship', ...ends(relType, 'd1', 'acme') }
@@ -174,7 +176,9 @@ test('a batch, REST and link_records delete a link by its ends', async () => {
   expect(await linksOf(relType)).toEqual([])
 })
 
-test('a batch deletes by ends what it linked before, once, and takes a reference as an end', async () => {
+test('a batch deletes by ends what it linked before, once, and takes a reference as an end', {
+  tags: 'full',
+}, async () => {
   const relType = await newRelType('many_to_many')
   const created = { type: 'create_record', name: 'new', record_type: deal, data: {} }
   const byRef = { ...ends(relType, 'd1', 'acme'), source_id: { $ref: 'new' } }
@@ -216,7 +220,9 @@ test.each([
   expect(details[0]).toMatchObject({ path, code })
 })
 
-test('replace: true does not delete a link whose other end the token may not write', async () => {
+test('replace: true does not delete a link whose other end the token may not write', {
+  tags: 'full',
+}, async () => {
   const relType = await newRelType('many_to_one')
   const secret = await world.newType()
   await putRecord(secret, 'hidden')

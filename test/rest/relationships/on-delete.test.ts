@@ -34,7 +34,7 @@ const there = async (ids: readonly string[]) => {
   return answers.map(({ status }) => status === 200)
 }
 
-test('unlink: deleting either end deletes the link and keeps the other end', async () => {
+test('unlink: deleting either end deletes the link and keeps the other end', { tags: 'full' }, async () => {
   for (const end of [0, 1]) {
     const ids = (await made(2)) as [string, string]
     await linked('unlink', ...ids)
@@ -44,7 +44,9 @@ test('unlink: deleting either end deletes the link and keeps the other end', asy
   }
 })
 
-test('restrict: deleting a linked target is refused with its links and writes nothing; deleting the source deletes the link', async () => {
+test('restrict: deleting a linked target is refused with its links and writes nothing; deleting the source deletes the link', {
+  tags: 'full',
+}, async () => {
   const [source = '', target = ''] = await made(2)
   const { id } = await linked('restrict', source, target)
   const seq = await lastSeq(world)
@@ -63,7 +65,7 @@ test('restrict: deleting a linked target is refused with its links and writes no
   succeed(await remove(target))
 })
 
-test('restrict: the error counts every link and shows ten', async () => {
+test('restrict: the error counts every link and shows ten', { tags: 'full' }, async () => {
   const [target = '', ...sources] = await made(13)
   for (const source of sources) await linked('restrict', source, target)
   const [detail] = expectFailure(await remove(target), 'CONFLICT').details
@@ -72,7 +74,9 @@ test('restrict: the error counts every link and shows ten', async () => {
   for (const source of sources) succeed(await remove(source))
 })
 
-test('cascade: deleting a target deletes its sources, along chains and cycles, and keeps its own targets', async () => {
+test('cascade: deleting a target deletes its sources, along chains and cycles, and keeps its own targets', {
+  tags: 'full',
+}, async () => {
   const [a = '', b = '', c = '', d = '', e = ''] = await made(5)
   // a → b → c → a is a cycle; d links to b, and c links to e.
   for (const [from, to] of [
@@ -118,7 +122,9 @@ test('cascade: deleting the end of a chain of 100 records deletes all of them', 
   )
 })
 
-test('a restricting link deep in a cascade refuses the whole deletion, unless its source is deleted too', async () => {
+test('a restricting link deep in a cascade refuses the whole deletion, unless its source is deleted too', {
+  tags: 'full',
+}, async () => {
   const [target = '', source = '', guard = ''] = await made(3)
   await linked('cascade', source, target)
   await linked('restrict', guard, source)
@@ -129,7 +135,7 @@ test('a restricting link deep in a cascade refuses the whole deletion, unless it
   expect(await there([target, source, guard])).toEqual([false, false, false])
 })
 
-test('a link of a record to itself never prevents its deletion', async () => {
+test('a link of a record to itself never prevents its deletion', { tags: 'full' }, async () => {
   for (const on of ['unlink', 'restrict', 'cascade']) {
     const [id = ''] = await made(1)
     await linked(on, id, id)
@@ -174,7 +180,9 @@ test('If-Match applies to the deletion of a linked record', async () => {
   succeed(await world.call('DELETE', `${at}/${target}`, undefined, { 'if-match': '"1"' }))
 })
 
-test('links that the token may not read still restrict, unlink and cascade, and are never named', async () => {
+test('links that the token may not read still restrict, unlink and cascade, and are never named', {
+  tags: 'full',
+}, async () => {
   const hidden = await world.newType()
   const { call } = await world.newToken([{ record_type: type, permission: 'write' }])
   const put = (id: string, relType: string, target: string) =>
@@ -201,7 +209,9 @@ test('links that the token may not read still restrict, unlink and cascade, and 
   expectFailure(await world.call('GET', `/v1/crm/records/${hidden}/h2`), 'NOT_FOUND')
 })
 
-test('deleting a record type deletes its links first, and the records of other types that cascade from them', async () => {
+test('deleting a record type deletes its links first, and the records of other types that cascade from them', {
+  tags: 'full',
+}, async () => {
   const other = await world.newType()
   const doomed = await world.newType()
   const put = (recordType: string, id: string, relationships: object[] = []) =>
@@ -231,7 +241,7 @@ test('deleting a record type deletes its links first, and the records of other t
   expect(records.toSorted()).toEqual(['d1', 'd2', 'o2', 'o3'])
 })
 
-test('deleting a base deletes its links', async () => {
+test('deleting a base deletes its links', { tags: 'full' }, async () => {
   succeed(await world.call('PUT', '/v1/bases/brief', {}), 201)
   succeed(await world.call('PUT', '/v1/brief/record-types/t', {}), 201)
   succeed(await world.call('PUT', '/v1/brief/relationship-types/r', { on_delete: 'restrict' }), 201)

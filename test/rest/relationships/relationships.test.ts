@@ -32,7 +32,9 @@ const [X, Y, S] = [
 const idsOf = (list: Body) => list.data.map(({ id }: Body) => id)
 
 describe('A relationship', () => {
-  test('is created, read, changed and deleted, with a log entry for each write', async () => {
+  test('is created, read, changed and deleted, with a log entry for each write', {
+    tags: 'full',
+  }, async () => {
     const made = await links.put('k1', link('knows', A, B, { data: { how: 'school' }, external_id: 'x1' }))
     const whole = {
       id: 'k1',
@@ -74,7 +76,9 @@ describe('A relationship', () => {
     succeed(await links.remove('k1'))
   })
 
-  test('with ends that already have a link of its type updates that link, whatever the path id', async () => {
+  test('with ends that already have a link of its type updates that link, whatever the path id', {
+    tags: 'full',
+  }, async () => {
     succeed(await links.put('n1', link('knows', A, C)), 201)
     const again = await links.put('n2', link('knows', A, C, { data: { n: 2 } }))
     expect(succeed(again)).toMatchObject({ id: 'n1', data: { n: 2 }, version: 2 })
@@ -92,7 +96,7 @@ describe('A relationship', () => {
     for (const id of ['n1', 'n3', 'n4', fresh.id]) succeed(await links.remove(id))
   })
 
-  test('refuses a change of its ends', async () => {
+  test('refuses a change of its ends', { tags: 'full' }, async () => {
     succeed(await links.put('e1', link('knows', A, B)), 201)
     const fault = expectFault(await links.put('e1', link('knows', A, C)), '')
     expect(fault).toMatchObject({ code: 'ends_fixed', expected: link('knows', A, B) })
@@ -133,7 +137,7 @@ describe('A relationship', () => {
     succeed(await links.remove('v1', { 'if-match': '"2"' }))
   })
 
-  test('with an unknown type or end is refused, and nothing is written', async () => {
+  test('with an unknown type or end is refused, and nothing is written', { tags: 'full' }, async () => {
     await links.newRelType('works', { source_record_types: ['person'], target_record_types: ['company'] })
     const refused: [object, string, string, string?][] = [
       [link('wrks', A, X), '/rel_type', 'unknown_relationship_type', 'works'],
@@ -158,7 +162,7 @@ describe('A relationship', () => {
     expectFailure(await world.call('PUT', '/v1/absent/relationships/w1', link('works', A, X)), 'NOT_FOUND')
   })
 
-  test('is validated against the schema of its type', async () => {
+  test('is validated against the schema of its type', { tags: 'full' }, async () => {
     const stars = { type: 'integer', minimum: 1, maximum: 5 }
     const data_schema = {
       type: 'object',
@@ -216,7 +220,9 @@ describe('The cardinality', () => {
     },
   )
 
-  test('one_to_one leaves exactly one link after 16 concurrent writes to one end', async () => {
+  test('one_to_one leaves exactly one link after 16 concurrent writes to one end', {
+    tags: 'full',
+  }, async () => {
     await links.newRelType('spouse', { cardinality: 'one_to_one' })
     const ends = [A, B, C, D]
     const answers = await Promise.all(
@@ -230,7 +236,9 @@ describe('The cardinality', () => {
     expect(log.flat()).toHaveLength(1)
   })
 
-  test('many_to_many leaves one link after 16 concurrent writes to the same ends under different ids', async () => {
+  test('many_to_many leaves one link after 16 concurrent writes to the same ends under different ids', {
+    tags: 'full',
+  }, async () => {
     await links.newRelType('twin')
     const answers = await Promise.all(
       times(16, (n) => links.put(`t${n}`, link('twin', A, B, { data: { n } }))),
@@ -264,7 +272,7 @@ describe('The list of relationships', () => {
     ],
   })
 
-  test('filters, sorts, pages and counts by columns and by data', async () => {
+  test('filters, sorts, pages and counts by columns and by data', { tags: 'full' }, async () => {
     const all = { filter: { field: 'rel_type', op: 'eq', value: 'led' } }
     expect(idsOf(await links.list(all))).toEqual(['led3', 'led2', 'led1', 'led0'])
     expect(idsOf(await links.list({ ...all, sort: 'data.n' }))).toEqual(['led0', 'led1', 'led2', 'led3'])
@@ -374,7 +382,9 @@ describe('A link to a record type without a grant', () => {
     expect(codes[1].allowed).not.toContain('sealed')
   })
 
-  test('needs read permission on both ends to read a link, and write permission to write it', async () => {
+  test('needs read permission on both ends to read a link, and write permission to write it', {
+    tags: 'full',
+  }, async () => {
     const reader = await world.newToken([{ permission: 'read' }])
     succeed(await links.get('shown', reader.call))
     expectFailure(await links.put('w', link('tied', C, Y), {}, reader.call), 'FORBIDDEN')

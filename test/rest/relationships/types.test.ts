@@ -23,7 +23,7 @@ const put = (id: string, body: object, query = '', headers = {}) =>
 const STARS = { type: 'object', properties: { stars: { type: 'integer' } }, required: ['stars'] }
 
 describe('PUT, GET and PATCH of a relationship type', () => {
-  test('create, return and change a type: 201, Location, ETag, every field', async () => {
+  test('create, return and change a type: 201, Location, ETag, every field', { tags: 'full' }, async () => {
     const body = {
       name: 'Works at',
       description: 'employment',
@@ -66,7 +66,7 @@ describe('PUT, GET and PATCH of a relationship type', () => {
     ])
   })
 
-  test('obey If-Match, If-None-Match and expected_version', async () => {
+  test('obey If-Match, If-None-Match and expected_version', { tags: 'full' }, async () => {
     expectFailure(await put('cond', {}, '', { 'if-match': '*' }), 'NOT_FOUND')
     succeed(await put('cond', {}, '', { 'if-none-match': '*' }), 201)
     expectFailure(await put('cond', {}, '', { 'if-none-match': '*' }), 'CONFLICT')
@@ -94,7 +94,7 @@ describe('PUT, GET and PATCH of a relationship type', () => {
     expectFailure(await world.call('GET', path('refused')), 'NOT_FOUND')
   })
 
-  test('the list is paged, newest first; an absent base is 404', async () => {
+  test('the list is paged, newest first; an absent base is 404', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/bases/listed', {}), 201)
     for (const id of ['a', 'b', 'c'])
       succeed(await world.call('PUT', `/v1/listed/relationship-types/${id}`, {}), 201)
@@ -110,7 +110,9 @@ describe('PUT, GET and PATCH of a relationship type', () => {
 })
 
 describe('A change of a relationship type that existing links violate', () => {
-  test('to its schema is refused with count and samples, or flags the links with on_invalid=allow', async () => {
+  test('to its schema is refused with count and samples, or flags the links with on_invalid=allow', {
+    tags: 'full',
+  }, async () => {
     await links.newRelType('rated')
     for (const id of ['a', 'b'])
       succeed(await links.put(`r${id}`, link('rated', ['person', id], ['company', 'a'])), 201)
@@ -131,7 +133,7 @@ describe('A change of a relationship type that existing links violate', () => {
     expect(succeed(await links.get('rb')).valid).toBeUndefined()
   })
 
-  test('to its record types is refused', async () => {
+  test('to its record types is refused', { tags: 'full' }, async () => {
     await links.newRelType('about')
     succeed(await links.put('ab', link('about', ['note', 'a'], ['person', 'a'])), 201)
     const narrow = { source_record_types: ['note'], target_record_types: ['company'] }
@@ -162,7 +164,9 @@ describe('A change of a relationship type that existing links violate', () => {
 })
 
 describe('DELETE of a relationship type', () => {
-  test('needs confirm if it has links, and logs the deletion of each link before that of the type', async () => {
+  test('needs confirm if it has links, and logs the deletion of each link before that of the type', {
+    tags: 'full',
+  }, async () => {
     await links.newRelType('used')
     succeed(await links.put('u1', link('used', ['person', 'a'], ['company', 'a'])), 201)
     const [fault] = expectFailure(await world.call('DELETE', path('used')), 'CONFLICT').details
@@ -180,7 +184,7 @@ describe('DELETE of a relationship type', () => {
     expectFailure(await world.call('DELETE', path('used')), 'NOT_FOUND')
   })
 
-  test('DELETE of a base deletes its relationship types and links', async () => {
+  test('DELETE of a base deletes its relationship types and links', { tags: 'full' }, async () => {
     succeed(await world.call('PUT', '/v1/bases/doomed', {}), 201)
     succeed(await world.call('PUT', '/v1/doomed/record-types/t', {}), 201)
     succeed(await world.call('PUT', '/v1/doomed/relationship-types/r', {}), 201)
@@ -194,7 +198,9 @@ describe('DELETE of a relationship type', () => {
   })
 })
 
-test('writing a relationship type needs manage on the whole base; reading needs read on a type at each end', async () => {
+test('writing a relationship type needs manage on the whole base; reading needs read on a type at each end', {
+  tags: 'full',
+}, async () => {
   await links.newRelType('joins', {
     source_record_types: ['person', 'note'],
     target_record_types: ['company'],

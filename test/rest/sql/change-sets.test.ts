@@ -40,7 +40,9 @@ const execute = (statements: string, more: object = {}, base = id) =>
   call('POST', `/v1/${base}/sql/execute`, { statements, ...more })
 const DEALS = 'SELECT id, stage, version FROM deal ORDER BY id'
 
-test('reads the drafts over the rows of production, in each relation that has them', async () => {
+test('reads the drafts over the rows of production, in each relation that has them', {
+  tags: 'full',
+}, async () => {
   succeed(await call('PATCH', `/v1/${id}/records/deal/a`, { data: { stage: 'won' } }))
   succeed(await call('DELETE', `/v1/${id}/records/deal/b`))
   succeed(await call('PUT', `/v1/${id}/records/deal/new`, { data: { stage: 'new' } }), 201)
@@ -67,7 +69,7 @@ test('reads the drafts over the rows of production, in each relation that has th
   succeed(await call('PATCH', '/v1/crm/records/deal/c', { data: { stage: 'open' } }))
 })
 
-test('whole results have them too', async () => {
+test('whole results have them too', { tags: 'full' }, async () => {
   succeed(await call('PATCH', `/v1/${id}/records/deal/a`, { data: { stage: 'won' } }))
   const answer = await call(
     'POST',
@@ -82,7 +84,7 @@ test('whole results have them too', async () => {
 })
 
 describe('writes', () => {
-  test('are drafts, which later statements of the request read', async () => {
+  test('are drafts, which later statements of the request read', { tags: 'full' }, async () => {
     const before = await rows(DEALS, 'crm')
     const done = succeed(
       await execute(`UPDATE deal SET stage = 'won' WHERE id IN ('a', 'b') RETURNING id, stage;
@@ -110,13 +112,13 @@ describe('writes', () => {
     expect(back.data[1].rows).toEqual([{ stage: 'open' }])
   })
 
-  test('of links, with the cascade of a deletion', async () => {
+  test('of links, with the cascade of a deletion', { tags: 'full' }, async () => {
     const done = succeed(await execute(`DELETE FROM deal WHERE id = 'a'; SELECT id FROM relationships`))
     expect(done.data[1].rows).toEqual([])
     expect(await rows('SELECT source_id FROM relationships', 'crm')).toEqual([{ source_id: 'n' }])
   })
 
-  test('that fail, and dry runs, leave nothing', async () => {
+  test('that fail, and dry runs, leave nothing', { tags: 'full' }, async () => {
     const run = await call('POST', `/v1/${id}/sql/execute?dry_run=true`, { statements: `DELETE FROM deal` })
     expect(succeed(run)).toMatchObject({ data: [{ count: 3 }], dry_run: true })
     expectFailure(
@@ -127,14 +129,14 @@ describe('writes', () => {
     expect(succeed(await call('GET', `/v1/${id}/changes`)).data).toEqual([])
   })
 
-  test('at once lose none', async () => {
+  test('at once lose none', { tags: 'full' }, async () => {
     const statements = `UPDATE deal SET amount = amount + 1 WHERE id = 'a'`
     const answers = await Promise.all(Array.from({ length: 4 }, () => execute(statements)))
     for (const answer of answers) succeed(answer)
     expect(await rows(`SELECT amount FROM deal WHERE id = 'a'`)).toEqual([{ amount: 5 }])
   })
 
-  test('of a token that proposes are in its change-set', async () => {
+  test('of a token that proposes are in its change-set', { tags: 'full' }, async () => {
     const agent = await world.newToken([{ permission: 'write', writes: 'propose' }])
     const statements = `UPDATE deal SET stage = 'won' WHERE id = 'a'`
     const written = succeed(await agent.call('POST', '/v1/crm/sql/execute', { statements }))
@@ -144,7 +146,7 @@ describe('writes', () => {
   })
 })
 
-test('a token reads what it may on both sides', async () => {
+test('a token reads what it may on both sides', { tags: 'full' }, async () => {
   succeed(await call('PUT', `/v1/${id}/records/note/secret`, { data: {} }), 201)
   succeed(await call('PUT', `/v1/${id}/records/deal/new`, { data: {} }), 201)
   const half = await world.newToken([
@@ -158,7 +160,9 @@ test('a token reads what it may on both sides', async () => {
   expectFailure(await blind.call('POST', `/v1/${id}/sql`, { query: 'SELECT 1' }), 'FORBIDDEN')
 })
 
-test('without the parser, the role of a change-set reads its drafts alone, and that of production none', async () => {
+test('without the parser, the role of a change-set reads its drafts alone, and that of production none', {
+  tags: 'full',
+}, async () => {
   const mine = id
   const other = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
   for (const base of [mine, other])

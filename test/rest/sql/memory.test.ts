@@ -75,7 +75,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined || process.platform !=
       expect(answer.body.meta.count).toBe(900)
     })
 
-    test('logs neither SQL texts nor the data of records', async () => {
+    test('logs neither SQL texts nor the data of records', { tags: 'full' }, async () => {
       const queries: [string, object?][] = [
         [`SELECT 'sqlcanary'::int AS n`],
         [`SELECT title::int AS n FROM deal WHERE id = 'd1'`],

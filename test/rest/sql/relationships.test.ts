@@ -34,7 +34,7 @@ const rows = async (query: string, call: Call = world.call, base = 'crm') =>
 const LINKS = 'SELECT id FROM relationships ORDER BY id'
 const ENDS = 'SELECT id, source_record_types, target_record_types FROM relationship_types ORDER BY id'
 
-test('SQL joins relationships with the records at both ends', async () => {
+test('SQL joins relationships with the records at both ends', { tags: 'full' }, async () => {
   const query = `SELECT l.id, s.data ->> 'n' AS source, t.data ->> 'n' AS target, l.data ->> 'between' AS between
     FROM relationships l JOIN city s ON s.id = l.source_id JOIN town t ON t.id = l.target_id
     WHERE l.source_record_type = 'city' AND l.target_record_type = 'town' ORDER BY l.id`
@@ -44,14 +44,18 @@ test('SQL joins relationships with the records at both ends', async () => {
   ])
 })
 
-test('SQL shows a relationship and a relationship type with the columns of REST', async () => {
+test('SQL shows a relationship and a relationship type with the columns of REST', {
+  tags: 'full',
+}, async () => {
   const [link] = await rows(`SELECT * FROM relationships WHERE id = 'moat-2-0'`)
   expect(link).toEqual(succeed(await world.call('GET', '/v1/crm/relationships/moat-2-0')))
   const [type] = await rows(`SELECT * FROM relationship_types WHERE id = 'rail'`)
   expect(type).toEqual(succeed(await world.call('GET', '/v1/crm/relationship-types/rail')))
 })
 
-test('SQL shows a link, and the types at its ends, only if the token may read both ends', async () => {
+test('SQL shows a link, and the types at its ends, only if the token may read both ends', {
+  tags: 'full',
+}, async () => {
   const { call } = await world.newToken([{ record_type: ['city', 'town'], permission: 'read' }])
   expect(await rows(LINKS, call)).toEqual([{ id: 'rail-3-1' }, { id: 'road-0-1' }])
   expect(await rows('SELECT count(*) AS n FROM relationships', call)).toEqual([{ n: 2 }])

@@ -43,7 +43,7 @@ test('tokens with equal grants share an SQL role at every instance; other tokens
   await second.close()
 })
 
-test('a dropped SQL role is created again', async () => {
+test('a dropped SQL role is created again', { tags: 'full' }, async () => {
   await ask(world.call)
   const [{ role } = { role: '' }] = (await grants()).filter(({ record_types }) => record_types[0] === '*')
   await world.database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [
@@ -54,7 +54,7 @@ test('a dropped SQL role is created again', async () => {
   await vi.waitFor(async () => expect(await ask(world.call)).toBe(1))
 })
 
-test('an SQL role unused for a day is dropped, and no other role is', async () => {
+test('an SQL role unused for a day is dropped, and no other role is', { tags: 'full' }, async () => {
   await ask(world.call)
   const { call } = await world.newToken([{ permission: 'read', record_type: 'note' }])
   await ask(call)
@@ -87,7 +87,9 @@ test('an SQL role unused for a day is dropped, and no other role is', async () =
   await db.close()
 })
 
-test('an SQL role may only read the ten views and call the functions that the parser allows', async () => {
+test('an SQL role may only read the ten views and call the functions that the parser allows', {
+  tags: 'full',
+}, async () => {
   await ask(world.call)
   const [{ role } = { role: '' }] = await grants()
   const readable = await world.database.query<{ name: string }>(
@@ -193,7 +195,9 @@ test('a login with CREATEROLE that is no superuser isolates SQL statements by ro
   })
 })
 
-test('SQL works in a database whose right to connect was revoked, before a server starts or while it runs', async () => {
+test('SQL works in a database whose right to connect was revoked, before a server starts or while it runs', {
+  tags: 'full',
+}, async () => {
   await ask(world.call)
   const [{ role } = { role: '' }] = await grants()
   const name = new URL(world.database.url).pathname.slice(1)

@@ -55,7 +55,9 @@ const rowsOf = async (query: string, more?: object): Promise<Body[]> => succeed(
 /** The value of one SQL expression. */
 const cell = async (expression: string) => (await rowsOf(`SELECT ${expression} AS v`))[0].v
 
-test('SQL sees a record type as a relation with typed columns, which the answer describes', async () => {
+test('SQL sees a record type as a relation with typed columns, which the answer describes', {
+  tags: 'full',
+}, async () => {
   const answer = succeed(await sql(`SELECT * FROM deal WHERE id = 'd1'`))
   const { created_at, updated_at, ...row } = answer.data[0]
   expect(row).toEqual({
@@ -90,7 +92,9 @@ test('SQL sees a record type as a relation with typed columns, which the answer 
   })
 })
 
-test('SQL aggregates, joins and window functions work over every built-in relation', async () => {
+test('SQL aggregates, joins and window functions work over every built-in relation', {
+  tags: 'full',
+}, async () => {
   expect(
     await rowsOf(
       'SELECT status, count(*) AS n, sum(amount) AS total FROM deal GROUP BY status ORDER BY status',
@@ -120,7 +124,9 @@ test('SQL aggregates, joins and window functions work over every built-in relati
   ).toEqual([])
 })
 
-test('SQL returns numbers that a double cannot represent as strings, also within JSON', async () => {
+test('SQL returns numbers that a double cannot represent as strings, also within JSON', {
+  tags: 'full',
+}, async () => {
   expect(await cell('9007199254740993')).toBe('9007199254740993')
   expect(await cell('9007199254740991')).toBe(9007199254740991)
   expect(await cell('0.1::numeric')).toBe(0.1)
@@ -134,7 +140,7 @@ test('SQL returns numbers that a double cannot represent as strings, also within
   expect(await cell('ARRAY[1, 9007199254740993]')).toEqual([1, '9007199254740993'])
 })
 
-test('SQL returns every type of value in one JSON form', async () => {
+test('SQL returns every type of value in one JSON form', { tags: 'full' }, async () => {
   expect(await cell(`timestamptz '2026-01-31 09:30:00.1239+02'`)).toBe('2026-01-31T07:30:00.123Z')
   expect(await cell(`timestamp '2026-01-31 09:30:00'`)).toBe('2026-01-31T09:30:00.000')
   expect(await cell(`date '2026-01-31'`)).toBe('2026-01-31')
@@ -150,7 +156,7 @@ test('SQL returns every type of value in one JSON form', async () => {
   expect(await cell(`'héllo – 🎈'`)).toBe('héllo – 🎈')
 })
 
-test('SQL parameters are bound by number or by name', async () => {
+test('SQL parameters are bound by number or by name', { tags: 'full' }, async () => {
   expect(await rowsOf('SELECT id FROM deal WHERE amount > $1 ORDER BY id', { params: [10] })).toEqual([
     { id: 'd1' },
     { id: 'd2' },
@@ -165,7 +171,9 @@ test('SQL parameters are bound by number or by name', async () => {
   expectFault(await sql('SELECT 1', { params: 'x' }), '/params')
 })
 
-test('an SQL answer ends at the row limit and shows whether there are more rows', async () => {
+test('an SQL answer ends at the row limit and shows whether there are more rows', {
+  tags: 'full',
+}, async () => {
   const series = 'SELECT i FROM generate_series(1, 2000) AS i'
   const whole = succeed(await sql(series))
   expect(whole.meta).toMatchObject({ rows: 1000, has_more: true })
@@ -178,7 +186,9 @@ test('an SQL answer ends at the row limit and shows whether there are more rows'
   for (const limit of [0, -1, 1001, 1.5]) expectFault(await sql(series, { limit }), '/limit')
 })
 
-test('an SQL answer ends at its byte limit, and a single row over it is refused', async () => {
+test('an SQL answer ends at its byte limit, and a single row over it is refused', {
+  tags: 'full',
+}, async () => {
   const cut = await sql(`SELECT i, repeat('x', 1000) AS x FROM generate_series(1, 200) AS i`)
   const { meta, data } = succeed(cut)
   expect(meta.has_more).toBe(true)
@@ -198,7 +208,7 @@ test('SQL with duplicate column names is refused', async () => {
   })
 })
 
-test('an SQL error discloses no values and no internal names', async () => {
+test('an SQL error discloses no values and no internal names', { tags: 'full' }, async () => {
   const failed = async (query: string) => {
     const answer = await sql(query)
     const detail = refusalOf(answer)
@@ -301,7 +311,7 @@ test('SQL in a base without a grant is 403, and in an absent base 404', async ()
   expectFailure(await world.call('POST', '/v1/nothing-there/sql', { query: 'SELECT 1' }), 'NOT_FOUND')
 })
 
-test('SQL shows only the record types granted to the token', async () => {
+test('SQL shows only the record types granted to the token', { tags: 'full' }, async () => {
   const { call } = await world.newToken([{ permission: 'read', record_type: 'deal' }])
   const read = async (query: string) => succeed(await sql(query, {}, call)).data
   expect(await read('SELECT DISTINCT record_type FROM records')).toEqual([{ record_type: 'deal' }])
@@ -315,7 +325,7 @@ test('SQL shows only the record types granted to the token', async () => {
   expect(ungranted.allowed).not.toContain('note')
 })
 
-test('SQL follows the creation, change and deletion of a record type at once', async () => {
+test('SQL follows the creation, change and deletion of a record type at once', { tags: 'full' }, async () => {
   const type = await world.newType({ json_schema: { properties: { first: { type: 'string' } } } })
   expect(succeed(await sql(`SELECT first FROM ${type}`))).toEqual({
     data: [],
@@ -366,7 +376,7 @@ test.skipIf(process.env['DATABASE_URL'] !== undefined)(
   },
 )
 
-test('an SQL statement is cancelled when its client disconnects', async () => {
+test('an SQL statement is cancelled when its client disconnects', { tags: 'full' }, async () => {
   const gone = new AbortController()
   const asked = askEndless(world.url, world.adminToken, gone.signal)
   await expect.poll(running).toBe(1)
@@ -432,7 +442,7 @@ test('each SQL statement writes one log line without its text and values', async
   expect(world.log.join('')).not.toContain(secret)
 })
 
-test('GraphQL and MCP run the same SQL statement as REST', async () => {
+test('GraphQL and MCP run the same SQL statement as REST', { tags: 'full' }, async () => {
   const query = `SELECT title, sum(count) AS n FROM deal WHERE id = 'd1' GROUP BY title`
   const { data, errors } = succeed(
     await world.call('POST', '/graphql', {
@@ -472,7 +482,7 @@ test('GraphQL and MCP run the same SQL statement as REST', async () => {
   expect(error).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: '/query' }] })
 })
 
-test('PLINTH_SQL_ENABLED=false disables SQL', async () => {
+test('PLINTH_SQL_ENABLED=false disables SQL', { tags: 'full' }, async () => {
   const off = await openWorld({ PLINTH_SQL_ENABLED: 'false' })
   const answer = await off.call('POST', '/v1/crm/sql', { query: 'SELECT 1' })
   expect(expectFailure(answer, 'FORBIDDEN').details[0].code).toBe('sql_disabled')
@@ -480,7 +490,7 @@ test('PLINTH_SQL_ENABLED=false disables SQL', async () => {
   await off.close()
 })
 
-test('SQL derives the column type of an enum from its values', async () => {
+test('SQL derives the column type of an enum from its values', { tags: 'full' }, async () => {
   const properties = {
     stage: { enum: ['open', 'won', null] },
     level: { enum: [1, 2] },

@@ -120,7 +120,9 @@ test('no attack on reads gets further in any place of a write', {
   expect(await state()).toEqual(before)
 })
 
-test('a token writes only the types that it may write, and reads only those that it may read', async () => {
+test('a token writes only the types that it may write, and reads only those that it may read', {
+  tags: 'full',
+}, async () => {
   const run = (statements: string) => half('POST', '/v1/shop/sql/execute', { statements })
   for (const write of [
     `UPDATE customer SET name = 'x'`,
@@ -155,7 +157,7 @@ test('a token writes only the types that it may write, and reads only those that
   expect(succeed(await world.call('GET', '/v1/shop/records/item/p01')).data.title).toBe('mine')
 })
 
-test('a cascade into a type that the token may not read shows nothing of it', async () => {
+test('a cascade into a type that the token may not read shows nothing of it', { tags: 'full' }, async () => {
   const { recordType: hidden } = CANARY_PLACES
   succeed(
     await world.call('PUT', '/v1/shop/relationship-types/part', {

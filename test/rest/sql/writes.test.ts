@@ -66,7 +66,9 @@ beforeEach(async () => {
 const deal = async (id: string): Promise<Body> =>
   succeed(await world.call('GET', `/v1/${name}/records/deal/${id}`))
 
-test('UPDATE touches only what SET names, and RETURNING shows the rows after it', async () => {
+test('UPDATE touches only what SET names, and RETURNING shows the rows after it', {
+  tags: 'full',
+}, async () => {
   const done = succeed(
     await run(`UPDATE deal SET amount = amount * 1.1, tags = tags || '["vip"]', won = NULL,
       address = jsonb_set(address, '{zip}', '3000') WHERE id = 'd1' RETURNING id, amount, old.amount AS before, tags, version`),
@@ -91,7 +93,9 @@ test('UPDATE touches only what SET names, and RETURNING shows the rows after it'
   })
 })
 
-test('INSERT, UPDATE FROM, DELETE and SELECT see what those before them wrote', async () => {
+test('INSERT, UPDATE FROM, DELETE and SELECT see what those before them wrote', {
+  tags: 'full',
+}, async () => {
   const done = succeed(
     await run(
       `INSERT INTO deal (id, title, amount, company) VALUES ('d4', 'Four', :amount, 'c1') RETURNING *;
@@ -127,7 +131,7 @@ test('INSERT, UPDATE FROM, DELETE and SELECT see what those before them wrote', 
   ])
 })
 
-test('ON CONFLICT by id and by pair updates, creates or leaves records', async () => {
+test('ON CONFLICT by id and by pair updates, creates or leaves records', { tags: 'full' }, async () => {
   const upsert = `INSERT INTO deal AS d (id, title, amount) VALUES ('d1', 'Uno', 5), ('d9', 'Nine', 9)
     ON CONFLICT (id) DO UPDATE SET title = EXCLUDED.title, amount = d.amount + EXCLUDED.amount
     WHERE d.amount > 0 RETURNING id, title, amount`
@@ -151,7 +155,9 @@ test('ON CONFLICT by id and by pair updates, creates or leaves records', async (
   expectFault(await run(twice), '/statements/0/rows/1')
 })
 
-test('links are inserted, updated and deleted, with cardinality and ends checked', async () => {
+test('links are inserted, updated and deleted, with cardinality and ends checked', {
+  tags: 'full',
+}, async () => {
   succeed(
     await world.call('PUT', `/v1/${name}/relationship-types/of`, {
       source_record_types: ['deal'],
@@ -256,7 +262,7 @@ test('UPDATE moves the end of a link, which keeps its id, its data and its pair'
   expect(await linked()).toEqual(before)
 })
 
-test('faults of the same kind name the link of each row', async () => {
+test('faults of the same kind name the link of each row', { tags: 'full' }, async () => {
   succeed(
     await world.call('PUT', `/v1/${name}/relationship-types/of`, {
       source_record_types: ['deal'],
@@ -280,7 +286,9 @@ test('faults of the same kind name the link of each row', async () => {
   expect(repeated[0].message).toContain('The same in 4 rows.')
 })
 
-test('INSERT into relationships fills in the record type of an end that has no other', async () => {
+test('INSERT into relationships fills in the record type of an end that has no other', {
+  tags: 'full',
+}, async () => {
   const put = (id: string, ends: object) => world.call('PUT', `/v1/${name}/relationship-types/${id}`, ends)
   succeed(await put('one', { source_record_types: ['deal'], target_record_types: ['company'] }), 201)
   succeed(await put('some', { source_record_types: ['deal'], target_record_types: ['company', 'deal'] }), 201)
@@ -306,7 +314,9 @@ test('INSERT into relationships fills in the record type of an end that has no o
   expect(succeed(await narrow(insert('one'))).data[0].rows).toEqual([ends])
 })
 
-test('a DELETE of several rows answers its plan first, and the plan_token alone confirms it', async () => {
+test('a DELETE of several rows answers its plan first, and the plan_token alone confirms it', {
+  tags: 'full',
+}, async () => {
   const statements = `DELETE FROM deal WHERE id <> :kept RETURNING id; SELECT count(*) AS n FROM deal`
   const plan = succeed(await run(statements, { params: { kept: 'd1' } }))
   expect(plan['plan']).toMatchObject({ records: { count: 2, by_type: { deal: 2 } } })
@@ -318,7 +328,7 @@ test('a DELETE of several rows answers its plan first, and the plan_token alone 
   expectFailure(await world.call('GET', `/v1/${name}/records/deal/d2`), 'NOT_FOUND')
 })
 
-test('a dry run writes nothing, and a key writes once', async () => {
+test('a dry run writes nothing, and a key writes once', { tags: 'full' }, async () => {
   const statements = `UPDATE deal SET seats = coalesce(seats, 0) + 1 WHERE id = 'd1' RETURNING seats; SELECT seats FROM deal WHERE id = 'd1'`
   const dry = succeed(await run(statements, { dry_run: true }))
   expect(dry).toMatchObject({ dry_run: true, data: [{ rows: [{ seats: 1 }] }, { rows: [{ seats: 1 }] }] })
@@ -332,7 +342,7 @@ test('a dry run writes nothing, and a key writes once', async () => {
   expectFailure(await run(`${statements};`, {}, key), 'CONFLICT')
 })
 
-test('values of SQL are stored as JSON has them', async () => {
+test('values of SQL are stored as JSON has them', { tags: 'full' }, async () => {
   const { data } = succeed(
     await run(
       `UPDATE deal SET due = date '2026-01-31' + interval '1 day', closed = timestamptz '2026-11-22 10:00+01',
@@ -425,7 +435,9 @@ const REFUSED: readonly (readonly [statement: string, path: string, words: RegEx
   [`UPDATE deal SET title = 'x' WHERE id = $1`, '/params/0', /params has none/],
 ]
 
-test('what SQL may not write is refused with the place and the way out, and nothing is written', async () => {
+test('what SQL may not write is refused with the place and the way out, and nothing is written', {
+  tags: 'full',
+}, async () => {
   const before = succeed(
     await world.call('POST', `/v1/${name}/sql`, { query: 'SELECT * FROM records ORDER BY id' }),
   )
@@ -444,7 +456,9 @@ test('what SQL may not write is refused with the place and the way out, and noth
   ).toEqual(before)
 })
 
-test('SET of the status names cancel and restore, also where a property has that name', async () => {
+test('SET of the status names cancel and restore, also where a property has that name', {
+  tags: 'full',
+}, async () => {
   const schema = { type: 'object', properties: { status: { type: 'string' } } }
   succeed(await world.call('PUT', '/v1/crm/record-types/order', { json_schema: schema }), 201)
   for (const statements of [
@@ -458,7 +472,9 @@ test('SET of the status names cancel and restore, also where a property has that
   }
 })
 
-test('a statement reads whole rows of every relation that an earlier one wrote', async () => {
+test('a statement reads whole rows of every relation that an earlier one wrote', {
+  tags: 'full',
+}, async () => {
   succeed(
     await world.call('PUT', `/v1/${name}/relationship-types/of`, {
       source_record_types: ['*'],
@@ -479,7 +495,9 @@ test('a statement reads whole rows of every relation that an earlier one wrote',
     expect(sorted(written[n].rows), relation).toEqual(sorted(after[n].rows))
 })
 
-test('a row that the schema refuses is named once, by statement, type, id and property', async () => {
+test('a row that the schema refuses is named once, by statement, type, id and property', {
+  tags: 'full',
+}, async () => {
   const answer = await run(`SELECT 1 AS one; UPDATE deal SET title = NULL WHERE id = 'd1'`)
   const { message, details } = expectFailure(answer, 'VALIDATION_ERROR')
   expect(message).toMatch(/^Statement 1: deal "d1": "?title"?[^:]*$/)
@@ -525,6 +543,7 @@ test.each([
   [`UPDATE deal SET title = 'x' RETURNING company::int`, '/statements/0', 'a value of "company"'],
 ])(
   'a value that does not fit is placed by row and property, or in the text: %s',
+  { tags: 'full' },
   async (text, path, words) => {
     const params = text.includes(':text') ? { params: { text: 'a secret' } } : {}
     const { message, details } = expectFailure(await run(text, params), 'VALIDATION_ERROR')
@@ -535,7 +554,9 @@ test.each([
   },
 )
 
-test('a refused INSERT of several rows names each row, its id where it has one, and what was received', async () => {
+test('a refused INSERT of several rows names each row, its id where it has one, and what was received', {
+  tags: 'full',
+}, async () => {
   const properties = { email: { type: 'string', format: 'email' }, age: { type: 'integer', minimum: 1 } }
   const json_schema = { type: 'object', properties, additionalProperties: false }
   succeed(await world.call('PUT', `/v1/${name}/record-types/person`, { json_schema }), 201)
@@ -616,7 +637,7 @@ test('the statements have at most 16000 words and signs, of which a string is on
     ).toBe('too_many')
 })
 
-test('a value that does not fit is found among thousands of places', async () => {
+test('a value that does not fit is found among thousands of places', { tags: 'full' }, async () => {
   const casts = Array(2000).fill('title::int').join(', ')
   succeed(await run("INSERT INTO deal (id, title) VALUES ('unfit', 'x')"))
   const answer = await run(`SELECT ARRAY[${casts}] FROM deal WHERE id = 'unfit'`)

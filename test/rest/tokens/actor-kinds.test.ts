@@ -27,7 +27,9 @@ test('a token is of a program, unless it is made for a person or an agent', asyn
     expectFault(await world.call('POST', '/v1/tokens', { name: 'x', grants, kind }), '/kind')
 })
 
-test('changes, groups, versions, the trash and SQL say the kind, and actor_kind selects by it', async () => {
+test('changes, groups, versions, the trash and SQL say the kind, and actor_kind selects by it', {
+  tags: 'full',
+}, async () => {
   const type = await world.newType()
   for (const kind of ['person', 'agent', 'program']) {
     const { call } = await world.newToken(WRITE, { kind })
@@ -76,7 +78,7 @@ test('changes, groups, versions, the trash and SQL say the kind, and actor_kind 
   expectFault(await world.call('GET', '/v1/crm/changes?actor_kind=human'), 'query/actor_kind')
 })
 
-test('links, files and configuration have the kind too', async () => {
+test('links, files and configuration have the kind too', { tags: 'full' }, async () => {
   const type = await world.newType()
   const { call } = await world.newToken([{ permission: 'manage' }], { kind: 'person', name: 'Mara' })
   for (const id of ['a', 'b']) succeed(await put(call, `${type}/${id}`), 201)

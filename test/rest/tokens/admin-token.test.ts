@@ -206,7 +206,9 @@ describe('the token of the data directory', () => {
     await server.close()
   })
 
-  test('needs admin on all bases to be replaced, and is not replaced where the settings define it', async () => {
+  test('needs admin on all bases to be replaced, and is not replaced where the settings define it', {
+    tags: 'full',
+  }, async () => {
     const server = await started(A)
     succeed(await server.as(A)('PUT', '/v1/bases/one', {}), 201)
     const grants = [{ ...ADMIN, base: 'one' }]

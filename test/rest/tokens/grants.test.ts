@@ -214,7 +214,9 @@ async function faceless(call: Call, operation: Operation, ...names: string[]) {
   return [names.reduce((text, name) => text.replaceAll(name, '<name>'), answer.text), headers]
 }
 
-test('a base without a grant is 403 with the same answer whether or not it exists', async () => {
+test('a base without a grant is 403 with the same answer whether or not it exists', {
+  tags: 'full',
+}, async () => {
   const { call } = await world.newToken([{ permission: 'admin' }])
   for (const [index, operation] of operations('erp').entries()) {
     const absent = operations('void')[index] as Operation

@@ -61,7 +61,9 @@ function begin(
   }
 }
 
-test('a connection that several clients share answers each by its own token, and knows none that is revoked', async () => {
+test('a connection that several clients share answers each by its own token, and knows none that is revoked', {
+  tags: 'full',
+}, async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const sockets = new Set<unknown>()
   const statusOf = (token: string) =>
@@ -185,7 +187,9 @@ describe('If a token is revoked while its request waits', () => {
     expect(await world.database.query(`SELECT FROM plinth.token WHERE name = 'kept'`)).toEqual([])
   })
 
-  test('a request that waits for its Idempotency-Key is 401 and is neither executed nor replayed', async () => {
+  test('a request that waits for its Idempotency-Key is 401 and is neither executed nor replayed', {
+    tags: 'full',
+  }, async () => {
     const { id, call } = await admin()
     succeed(await world.call('PUT', '/v1/crm/records/deal/held', { data: {} }), 201)
     const held = await holdOpen(world.database)

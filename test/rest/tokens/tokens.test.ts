@@ -27,7 +27,7 @@ const create = (call: Call, grants: unknown, more: object = {}) =>
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
 describe('Creating a token', () => {
-  test('returns its value once: 201, every field', async () => {
+  test('returns its value once: 201, every field', { tags: 'full' }, async () => {
     const expires_at = inSeconds(3600)
     const made = await create(world.call, [grant()], { name: 'reader', expires_at })
     const token = succeed(made, 201)
@@ -101,7 +101,7 @@ describe('Creating a token', () => {
     expect(await faultOf({ auto: [], more: 1 })).toMatchObject({ path: '/grants/0/writes/auto' })
   })
 
-  test('accepts a record type that does not exist yet', async () => {
+  test('accepts a record type that does not exist yet', { tags: 'full' }, async () => {
     const { call } = await world.newToken([{ record_type: ['later'], permission: 'write' }])
     expectFailure(await call('PUT', '/v1/crm/records/later/a', { data: {} }), 'NOT_FOUND')
     succeed(await world.call('PUT', '/v1/crm/record-types/later', {}), 201)
@@ -203,7 +203,9 @@ describe('Creating a token with another token', () => {
 })
 
 describe('Listing and revoking tokens', () => {
-  test('is limited to tokens within the administered bases, and does not disclose others', async () => {
+  test('is limited to tokens within the administered bases, and does not disclose others', {
+    tags: 'full',
+  }, async () => {
     const mine = await world.newToken([{ permission: 'read' }])
     const theirs = await world.newToken([{ base: 'erp', permission: 'read' }])
     const both = await world.newToken([{ permission: 'read' }, { base: 'erp', permission: 'read' }])
@@ -261,7 +263,7 @@ describe('A token', () => {
     expect(list.data[0].expires_at).toMatch(TIME)
   })
 
-  test('shows when it was last used', async () => {
+  test('shows when it was last used', { tags: 'full' }, async () => {
     const { id, call } = await world.newToken([{ permission: 'read' }])
     const read = async () =>
       succeed(await world.call('GET', '/v1/tokens?limit=1000')).data.find((token: Body) => token.id === id)

@@ -40,7 +40,7 @@ const delivered = async (id: string, matches: (delivery: Body) => boolean, base 
 const has = (status: string) => (delivery: Body) => delivery.status === status
 
 describe('a secret', () => {
-  test('is put, read, listed, changed and deleted, without its value', async () => {
+  test('is put, read, listed, changed and deleted, without its value', { tags: 'full' }, async () => {
     const [name, value] = [newName(), 'sk-live-0123456789']
     const first = await call('PUT', at(name), { value, description: 'of the payments', bases: ['crm'] })
     expect(first.headers.get('location')).toBe(at(name))
@@ -102,7 +102,7 @@ describe('a secret', () => {
     expect(world.log.join()).not.toContain(value)
   })
 
-  test('has up to 64 KiB, and a fault never repeats the value', async () => {
+  test('has up to 64 KiB, and a fault never repeats the value', { tags: 'full' }, async () => {
     const largest = 'é'.repeat(32 * 1024)
     await putSecret(newName(), { value: largest })
     const large = await call('PUT', at(newName()), { value: `${largest}x` })
@@ -124,7 +124,7 @@ describe('a secret', () => {
     async (name) => expectFailure(await call('PUT', at(name), { value: 'v' }), 'VALIDATION_ERROR'),
   )
 
-  test('takes preconditions, and concurrent creations are one creation', async () => {
+  test('takes preconditions, and concurrent creations are one creation', { tags: 'full' }, async () => {
     const name = newName()
     expectFailure(await call('PUT', at(name), { value: 'v' }, { 'if-match': '"1"' }), 'NOT_FOUND')
     const raced = await Promise.all(
@@ -142,7 +142,7 @@ describe('a secret', () => {
 })
 
 describe('the bases of a secret', () => {
-  test('exist, and leave it when they are deleted', async () => {
+  test('exist, and leave it when they are deleted', { tags: 'full' }, async () => {
     for (const bases of [['none'], ['none--*'], ['crm', 'crm--none']])
       expectFault(await call('PUT', at(newName()), { value: 'v', bases }), `/bases/${bases.length - 1}`)
     for (const bases of [[], ['CRM'], ['*--*'], ['crm--'], 'crm'])
@@ -158,7 +158,9 @@ describe('the bases of a secret', () => {
     expectFailure(await ofCrm('GET', at(only)), 'FORBIDDEN')
   })
 
-  test('limit who manages it: a token sees, changes and deletes secrets whose bases its admin grants cover', async () => {
+  test('limit who manages it: a token sees, changes and deletes secrets whose bases its admin grants cover', {
+    tags: 'full',
+  }, async () => {
     const [mine, theirs, all] = [newName(), newName(), newName()]
     await putSecret(mine, { value: 'v', bases: ['crm', 'crm--try', 'crm--*'] })
     await putSecret(theirs, { value: 'v', bases: ['crm', 'erp'] })
@@ -202,7 +204,7 @@ describe('the bases of a secret', () => {
 })
 
 describe('a trigger', () => {
-  test('sends secrets in its headers, and an echo of them is not kept', async () => {
+  test('sends secrets in its headers, and an echo of them is not kept', { tags: 'full' }, async () => {
     const [name, value] = [newName(), 'a "quoted\\value" of äö 100%']
     await putSecret(name, { value, bases: ['crm'] })
     const plain = newName()
@@ -228,7 +230,9 @@ describe('a trigger', () => {
     succeed(await call('DELETE', '/v1/crm/triggers/echo'))
   })
 
-  test('cannot name a secret that is absent, not open to its base or malformed, nor have one in its url', async () => {
+  test('cannot name a secret that is absent, not open to its base or malformed, nor have one in its url', {
+    tags: 'full',
+  }, async () => {
     const [ofErp, ofPreview] = [newName(), newName()]
     await putSecret(ofErp, { value: 'v', bases: ['erp'] })
     await putSecret(ofPreview, { value: 'v', bases: ['crm--*'] })
@@ -256,7 +260,7 @@ describe('a trigger', () => {
     expectFailure(await call('GET', '/v1/crm/triggers/refused'), 'NOT_FOUND')
   })
 
-  test('sends nothing while its secret is gone, and goes on when it is back', async () => {
+  test('sends nothing while its secret is gone, and goes on when it is back', { tags: 'full' }, async () => {
     const name = newName()
     await putSecret(name, { value: 'first' })
     succeed(await trigger('lost', { 'X-Key': `{{secret:${name}}}` }), 201)
@@ -292,7 +296,7 @@ describe('a trigger', () => {
     succeed(await call('DELETE', `/v1/crm/triggers/${id}`))
   })
 
-  test('does not keep the start of a secret where an answer is cut', async () => {
+  test('does not keep the start of a secret where an answer is cut', { tags: 'full' }, async () => {
     const [name, value] = [newName(), 's3cr3t'.repeat(2000)]
     await putSecret(name, { value })
     succeed(await trigger('cut', { 'X-Key': `{{secret:${name}}}` }), 201)
@@ -302,7 +306,9 @@ describe('a trigger', () => {
     succeed(await call('DELETE', '/v1/crm/triggers/cut'))
   })
 
-  test('of a preview names the secrets of its production base, and gets no value of them', async () => {
+  test('of a preview names the secrets of its production base, and gets no value of them', {
+    tags: 'full',
+  }, async () => {
     const [name, ofPreviews] = [newName(), newName()]
     await putSecret(name, { value: 'of production' })
     await putSecret(ofPreviews, { value: 'of previews', bases: ['crm--*'] })

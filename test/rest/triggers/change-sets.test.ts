@@ -91,7 +91,7 @@ test('each step of a change-set arrives once with its state and who took it, and
   expect(receiver.at(others.path)).toHaveLength(2)
 })
 
-test('a step can run an action, which reads it as its input', async () => {
+test('a step can run an action, which reads it as its input', { tags: 'full' }, async () => {
   const { recordType: type } = await triggers.newTrigger({ enabled: false })
   succeed(
     await call('PUT', '/v1/crm/actions/note_request', {
@@ -125,7 +125,9 @@ test('a step can run an action, which reads it as its input', async () => {
   ])
 })
 
-test('a trigger that selects records follows no steps, and an unknown step is refused', async () => {
+test('a trigger that selects records follows no steps, and an unknown step is refused', {
+  tags: 'full',
+}, async () => {
   const { recordType: type } = await triggers.newTrigger({ enabled: false })
   const put = (body: object) =>
     call('PUT', '/v1/crm/triggers/refused', { url: `${receiver.url}/refused`, ...body })

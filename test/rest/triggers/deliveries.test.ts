@@ -46,7 +46,9 @@ const list = async (query = ''): Promise<Body[]> =>
   succeed(await call('GET', `/v1/crm/deliveries${query}`)).data
 const shown = (data: readonly Body[]) => data.map(({ of, status }) => `${of.id} ${status}`)
 
-test('those of triggers and inbound webhooks are one list, newest first, each with whose it is', async () => {
+test('those of triggers and inbound webhooks are one list, newest first, each with whose it is', {
+  tags: 'full',
+}, async () => {
   const all = await list()
   expect(all).toMatchObject([
     {
@@ -130,7 +132,7 @@ test('GraphQL has the same list', async () => {
   ])
 })
 
-test('only a grant on the whole base sees them, and manage replays them', async () => {
+test('only a grant on the whole base sees them, and manage replays them', { tags: 'full' }, async () => {
   const { call: limited } = await world.newToken([{ record_type: out.recordType, permission: 'manage' }])
   expectFailure(await limited('GET', '/v1/crm/deliveries'), 'FORBIDDEN')
   const { call: reader } = await world.newToken([{ permission: 'read' }])
@@ -139,7 +141,9 @@ test('only a grant on the whole base sees them, and manage replays them', async 
   expectFailure(await call('GET', '/v1/none/deliveries'), 'NOT_FOUND')
 })
 
-test('a replay sends again what matches, a dry run only counts it, and one that fails again keeps none from it', async () => {
+test('a replay sends again what matches, a dry run only counts it, and one that fails again keeps none from it', {
+  tags: 'full',
+}, async () => {
   const replay = (body: object, query = '') => call('POST', `/v1/crm/deliveries/replay${query}`, body)
   expect(succeed(await replay({ status: 'dead' }, '?dry_run=true'))).toEqual({
     ...{ count: 1, failed: 0, has_more: false, dry_run: true },
@@ -171,7 +175,9 @@ test('a replay sends again what matches, a dry run only counts it, and one that 
   expect(succeed(await call('GET', `/v1/crm/records/${inbound.recordType}`)).data).toHaveLength(3)
 })
 
-test('metrics say how many have not succeeded, and how long the oldest is due', async () => {
+test('metrics say how many have not succeeded, and how long the oldest is due', {
+  tags: 'full',
+}, async () => {
   const response = await (await fetch(`${world.url}/metrics`)).text()
   expect(response).toMatch(/^plinth_deliveries\{kind="trigger",status="dead"\} \d+$/m)
   expect(response).toMatch(/^plinth_deliveries\{kind="inbound_webhook",status="failed"\} \d+$/m)

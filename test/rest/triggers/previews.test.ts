@@ -34,7 +34,9 @@ describe('a trigger of a preview', () => {
   }
   const remove = async (base: string) => succeed(await call('DELETE', `/v1/bases/${base}?confirm=${base}`))
 
-  test('sends nothing to a URL of production, and to another one from then on', async () => {
+  test('sends nothing to a URL of production, and to another one from then on', {
+    tags: 'full',
+  }, async () => {
     const { id, recordType, made, path, put: inProduction, arrived: atProduction } = await newTrigger()
     await inProduction('first', {})
     await atProduction(1)
@@ -86,7 +88,7 @@ describe('a trigger of a preview', () => {
     await remove(base)
   })
 
-  test('is promoted as it is, and switches nothing off', async () => {
+  test('is promoted as it is, and switches nothing off', { tags: 'full' }, async () => {
     const { id, one, put, arrived } = await newTrigger()
     const base = await preview()
     const { record_types, url } = succeed(await call('GET', one))

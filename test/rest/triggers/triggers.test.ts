@@ -72,7 +72,7 @@ test('each change of a record arrives once, in order, with the record and how it
   expect(new Set(log.map(({ webhook_id }: Body) => webhook_id)).size).toBe(5)
 })
 
-test('the record of a delivery is the record of a GET', async () => {
+test('the record of a delivery is the record of a GET', { tags: 'full' }, async () => {
   const { recordType, put, arrived } = await newTrigger()
   const body = { data: { text: 'Zürich \u2028 "quoted"' }, external_id: 'a"b', external_source: 'shop' }
   succeed(await call('PUT', `/v1/crm/records/${recordType}/r1`, body), 201)
@@ -92,7 +92,7 @@ describe('which changes are sent', () => {
     expect(typesOf(await arrived(2))).toEqual(['record.created', 'record.deleted'])
   })
 
-  test('those that meet a condition on the record and on how it was', async () => {
+  test('those that meet a condition on the record and on how it was', { tags: 'full' }, async () => {
     const condition = {
       and: [
         { field: 'data.stage', op: 'eq', value: 'won' },
@@ -117,7 +117,9 @@ describe('which changes are sent', () => {
     ])
   })
 
-  test('a condition of a deletion reads the last state, and columns have a previous one too', async () => {
+  test('a condition of a deletion reads the last state, and columns have a previous one too', {
+    tags: 'full',
+  }, async () => {
     const condition = {
       or: [
         {
@@ -160,7 +162,7 @@ describe('which changes are sent', () => {
     ])
   })
 
-  test('nothing of a write that did not commit', async () => {
+  test('nothing of a write that did not commit', { tags: 'full' }, async () => {
     const { recordType, put, arrived } = await newTrigger()
     const at = `/v1/crm/records/${recordType}`
     succeed(await call('PUT', `${at}/dry?dry_run=true`, { data: {} }), 201)
@@ -173,7 +175,7 @@ describe('which changes are sent', () => {
     expect((await arrived(1)).map(({ body }) => body.data.record.id)).toEqual(['done'])
   })
 
-  test('nothing from before the trigger, or while it was disabled', async () => {
+  test('nothing from before the trigger, or while it was disabled', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'before', {})
     const { one, put: write, arrived } = await newTrigger({}, type)
@@ -184,7 +186,7 @@ describe('which changes are sent', () => {
     expect((await arrived(1)).map(({ body }) => body.data.record.id)).toEqual(['on'])
   })
 
-  test('changes of a batch reach the triggers of its base', async () => {
+  test('changes of a batch reach the triggers of its base', { tags: 'full' }, async () => {
     const { recordType, arrived } = await newTrigger()
     const operations = ['x', 'y', 'z'].map((id) => ({
       type: 'create_record',
@@ -261,7 +263,7 @@ describe('a delivery', () => {
     expect(receiver.at('/elsewhere')).toEqual([])
   })
 
-  test('keeps 4 KiB of an answer, without the secret', async () => {
+  test('keeps 4 KiB of an answer, without the secret', { tags: 'full' }, async () => {
     const { put, path, delivery, secret } = await newTrigger()
     receiver.on(path, answering(200, `${secret} ${secret.slice(6)} \0${'x'.repeat(100_000)}`))
     await put('r1', {})
@@ -312,7 +314,7 @@ test('many triggers get each of many changes once', { tags: 'full' }, async () =
 })
 
 describe('a trigger is disabled', () => {
-  test('at once by 410, and on again by a change', async () => {
+  test('at once by 410, and on again by a change', { tags: 'full' }, async () => {
     const { one, put, arrived, path, delivery, trigger, made } = await newTrigger()
     receiver.on(path, answering(410))
     await put('r1', {})
@@ -331,7 +333,7 @@ describe('a trigger is disabled', () => {
     expect((await arrived(2)).map(({ body }) => body.data.record.id)).toEqual(['r1', 'r3'])
   })
 
-  test('after five days of failures, with the reason', async () => {
+  test('after five days of failures, with the reason', { tags: 'full' }, async () => {
     const { id, put, path, delivery, trigger } = await newTrigger({ max_attempts: 1 })
     receiver.on(path, answering(500))
     await put('r1', {})
@@ -383,7 +385,9 @@ test('a look for due deliveries reads none that wait for a retry or for a trigge
   for (const { one } of [off, waiting]) succeed(await call('DELETE', one))
 })
 
-test('a test is sent once, also while the trigger is off, and a success switches a failing trigger on', async () => {
+test('a test is sent once, also while the trigger is off, and a success switches a failing trigger on', {
+  tags: 'full',
+}, async () => {
   const { one, arrived, path, delivery } = await newTrigger({ enabled: false })
   const sent = succeed(await call('POST', `${one}/test`))
   expect(sent).toMatchObject({ event: 'trigger.test', status: 'pending', attempts: 0, change_seq: null })
@@ -503,7 +507,9 @@ test('a base has at most 1,000 triggers, which can still be changed', { tags: 'f
   succeed(await call('DELETE', '/v1/bases/full?confirm=full'))
 })
 
-test('a token of a record type sees neither triggers nor deliveries, and a reader changes none', async () => {
+test('a token of a record type sees neither triggers nor deliveries, and a reader changes none', {
+  tags: 'full',
+}, async () => {
   const { one, recordType } = await newTrigger()
   const narrow = await world.newToken([{ record_type: recordType, permission: 'manage' }])
   const reader = await world.newToken([{ permission: 'read' }])
