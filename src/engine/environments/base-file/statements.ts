@@ -10,7 +10,8 @@ const object = (columns: string, of = '', more = ''): string => {
     .split(' ')
     .map((name) => `'${name}', ${name.endsWith('_at') || name === 'at' ? time(of + name) : of + name}`)
   // A `json` column may have line breaks where its author had some; within texts they are escaped.
-  return `translate(json_build_object(${pairs.join(', ')}${more})::text, E'\\n\\r', '  ')`
+  // `translate` compares each character, which takes six times as long.
+  return `replace(replace(json_build_object(${pairs.join(', ')}${more})::text, E'\\n', ' '), E'\\r', ' ')`
 }
 
 const IS_CANCELLED = `, 'status', CASE WHEN cancelled_at IS NULL THEN 'active' ELSE 'cancelled' END`
