@@ -156,6 +156,24 @@ describe('The bases of a query', () => {
     expect(expectFailure(absent, 'NOT_FOUND').message).toContain('"wst"')
   })
 
+  test('are no change-sets, which show production: 400, and never an empty answer', async () => {
+    succeed(await world.call('POST', '/v1/north/preview', { name: 'fix', copy: 'on_write' }), 201)
+    const count = { aggregations: [{ fn: 'count' }] }
+    for (const body of [{}, count]) {
+      const refused = await world.call('POST', at, {
+        record_type: 'ticket',
+        bases: ['north', 'north--fix'],
+        ...body,
+      })
+      expect(expectFault(refused, '/bases')).toMatchObject({ code: 'not_in_change_sets' })
+      expect(refused.body.error.message).toContain('north--fix')
+    }
+    expect(new Set((await ask({ bases: ['*'] })).data.map(({ base_id }: Body) => base_id))).toEqual(
+      new Set(ALL),
+    )
+    succeed(await world.call('DELETE', '/v1/bases/north--fix'))
+  })
+
   test('of another account are 404', async () => {
     const other = await world.call('POST', '/v1/accounts/other/query', {
       bases: ['*'],

@@ -8,7 +8,11 @@ import { statement } from '../../storage/database/client.ts'
 
 const ALL = '*'
 
-const EXISTING = statement('cross_base_existing', 'SELECT id FROM plinth.base WHERE id = ANY ($1)')
+const EXISTING = statement(
+  'cross_base_existing',
+  `SELECT b.id, c.base_id IS NOT NULL AS is_change_set
+   FROM plinth.base b LEFT JOIN plinth.change_set c ON c.base_id = b.id WHERE b.id = ANY ($1)`,
+)
 
 // $2: the grants that include the type, in the format of access.ts.
 const GRANTED = statement(
@@ -44,7 +48,7 @@ export function namedBases(
 
 /**
  * The ids of the selected bases.
- * @throws NOT_FOUND for a named base that does not exist; VALIDATION_ERROR for too many
+ * @throws NOT_FOUND for a named base that does not exist; VALIDATION_ERROR for too many, and for a change-set
  */
 export async function findBases(
   scope: Scope,
@@ -52,9 +56,11 @@ export async function findBases(
   recordType: string,
 ): Promise<readonly string[]> {
   if (bases === ALL) return grantedBases(scope, recordType)
-  const found = new Set((await scope.db.query<{ id: string }>(EXISTING, [bases])).map(({ id }) => id))
-  const missing = bases.find((name) => !found.has(name))
+  const rows = await scope.db.query<{ id: string; is_change_set: boolean }>(EXISTING, [bases])
+  const missing = bases.find((name) => !rows.some(({ id }) => id === name))
   if (missing !== undefined) throw notFound(missing)
+  const changeSet = rows.find(({ is_change_set }) => is_change_set)
+  if (changeSet) throw ofOneBase(changeSet.id)
   return bases
 }
 
@@ -75,6 +81,13 @@ const notFound = (id: string) =>
     code: 'base_not_found',
     message: `${advised('list_bases')} lists the bases this token sees.`,
   })
+
+/** A change-set has no rows of the types that it shows: without this its answer would be empty. */
+const ofOneBase = (id: string) =>
+  fault(
+    'not_in_change_sets',
+    `A query across bases reads no change-set, and "${id}" is one. Query it at its own address, or name its production base here.`,
+  )
 
 const tooMany = () =>
   fault('too_many', `One query can read at most ${LIMITS.queriedBases} bases. Send fewer base ids.`)
