@@ -128,7 +128,10 @@ export const InboundWebhookBody = z.strictObject({
           `A secret has at least ${LIMITS.inboundSecretCharsMin} characters.`,
         )
         .max(LIMITS.inboundSecretChars, `A secret has at most ${LIMITS.inboundSecretChars} characters.`)
-        .regex(/^[\x21-\x7e]+$/, 'A secret has visible ASCII characters, without spaces.'),
+        .regex(
+          /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+          'A secret has visible ASCII characters, and spaces only between them.',
+        ),
       z.literal(REDACTED),
     ])
     .nullable()

@@ -70,6 +70,8 @@ const standard =
     'webhook-timestamp': String(at),
     'webhook-signature': `v1a,AAAA ${new Webhook(STANDARD).sign(id, new Date(at * 1000), body)}`,
   })
+/** The secret of the examples of GitHub, which has spaces. */
+const GITHUB = "It's a Secret to Everybody"
 const timed = (time: string, text: string) =>
   createHmac('sha512', KEY).update(`${time}.${text}`).digest('base64')
 
@@ -77,8 +79,8 @@ const SCHEMES: [string, object, Signed][] = [
   ['standard', { secret: STANDARD }, standard()],
   [
     'github',
-    { signature: { scheme: 'github' }, secret: KEY },
-    async (body) => ({ 'x-hub-signature-256': await sign(KEY, body), 'x-github-delivery': 'g1' }),
+    { signature: { scheme: 'github' }, secret: GITHUB },
+    async (body) => ({ 'x-hub-signature-256': await sign(GITHUB, body), 'x-github-delivery': 'g1' }),
   ],
   [
     'stripe',
@@ -416,6 +418,11 @@ test.each<[string, object, string]>([
     'with a tolerance for no time',
     { signature: { scheme: 'github', tolerance_seconds: 9 } },
     '/signature/tolerance_seconds',
+  ],
+  [
+    'with a secret that a header would trim',
+    { signature: { scheme: 'github' }, secret: 'in a header ' },
+    '/secret',
   ],
   ['with a secret that is no base64', { secret: 'not base64!!' }, '/secret'],
   ['with an unknown scheme', { signature: { scheme: 'gitlab' } }, '/signature/scheme'],
