@@ -3,9 +3,9 @@ import { addVary } from './shared-document.ts'
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const HEADERS =
-  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent, Tracestate, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
+  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, Traceparent, Tracestate, X-File-Metadata, X-Service-Label, Content-Digest, Range, If-Range, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id'
 const EXPOSED =
-  'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, WWW-Authenticate, Mcp-Session-Id'
+  'ETag, Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Content-Range, Content-Disposition, X-Has-More, X-Next-Cursor, X-Total-Count, Deprecation, Sunset, WWW-Authenticate, Mcp-Session-Id'
 
 /** CORS for the listed origins. Without a list no CORS headers are sent. */
 export function cors(app: FastifyInstance, origins: readonly string[]): void {

@@ -103,10 +103,22 @@ describe('CORS', () => {
       expect([flight.status, flight.text]).toEqual([204, ''])
       expect(flight.headers.get('access-control-allow-origin')).toBe('https://app.example')
       expect(flight.headers.get('access-control-allow-methods')).toContain('PUT')
-      expect(flight.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
+      const allowed = flight.headers.get('access-control-allow-headers')?.split(', ')
+      expect(allowed).toEqual(
+        expect.arrayContaining(['Idempotency-Key', 'X-File-Metadata', 'Range', 'Last-Event-ID']),
+      )
       const get = await open.call('GET', '/v1/bases', undefined, { origin: 'https://b.example' })
       expect(get.headers.get('access-control-allow-origin')).toBe('https://b.example')
-      expect(get.headers.get('access-control-expose-headers')).toContain('ETag')
+      const exposed = get.headers.get('access-control-expose-headers')?.split(', ')
+      expect(exposed).toEqual(
+        expect.arrayContaining(['ETag', 'Content-Range', 'X-Next-Cursor', 'X-RateLimit-Limit']),
+      )
+      const description = (await open.as(null)('GET', '/openapi.json')).text
+      const named = new Set(
+        [...description.matchAll(/"name":"([\w-]+)","in":"header"/g)].map(([, name]) => name),
+      )
+      expect(named.size).toBeGreaterThan(5)
+      expect([...named].filter((name) => !allowed?.includes(name ?? ''))).toEqual([])
       expect(get.headers.get('vary')).toContain('Origin')
       expect(get.headers.get('access-control-allow-credentials')).toBeNull()
       const failed = await open.as(null)('GET', '/v1/bases', undefined, { origin: 'https://b.example' })
