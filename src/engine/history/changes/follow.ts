@@ -1,4 +1,5 @@
 /** Change stream of a base. The surfaces deliver it as server-sent events. */
+import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { requireBase } from '../../core/existing-base.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -87,6 +88,8 @@ async function* flattened(
 ) {
   for await (const run of runs)
     for (const change of titled(filter ? await filter(run) : run)) {
+      // Each change wakes all streams of its base at once.
+      if (turnIsOver()) await nextTurn()
       if (signal.aborted) return
       // Who is told of a change finds it in lists.
       freshness?.note()
