@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { readS3Url } from '../../src/config/read-config.ts'
+import { openOwnContent } from '../../src/engine/files/index.ts'
+import type { BlobStore } from '../../src/engine/storage/blobs/blob-store.ts'
 import { openBlobStore } from '../../src/engine/storage/blobs/open.ts'
 import { blobSuite, sha256, streamOf } from '../support/blob-suite.ts'
 import { openBucket } from '../support/bucket.ts'
@@ -27,6 +29,19 @@ describe('in files', () => {
     const close = () => rm(directory, { recursive: true, force: true })
     return { store: await openIn(directory), close }
   })
+})
+
+test('a content that another server removes while a request opens it is to be sent again', async () => {
+  const store = await openIn(await newFolder())
+  const content = await store.put(streamOf(Buffer.alloc(20_000)), limits)
+  const blobs: BlobStore = {
+    ...store,
+    open: async (sha256) => {
+      await store.remove(sha256)
+      return store.open(sha256)
+    },
+  }
+  await expect(openOwnContent({ blobs }, content)).rejects.toMatchObject({ code: 'RATE_LIMITED' })
 })
 
 describe('in a bucket of S3', { tags: 'full' }, () => {

@@ -35,6 +35,7 @@ export async function openOwnContent(
   { sha256, bytes }: StoredBlob,
 ): Promise<Readable> {
   if (bytes) return Readable.from([bytes])
-  if (!(await blobs.has(sha256))) throw removedMeanwhile()
-  return blobs.open(sha256)
+  return blobs.open(sha256).catch(async (thrown: unknown) => {
+    throw (await blobs.has(sha256)) ? thrown : removedMeanwhile()
+  })
 }
