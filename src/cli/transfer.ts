@@ -1,7 +1,7 @@
 /** Uploads of contents from a file or standard input, and downloads to a file or standard output. */
 
 import { createReadStream, createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
@@ -70,20 +70,37 @@ export async function download(
     return undefined
   }
   const size = Number(response.headers.get('content-length') ?? 0)
-  const file = createWriteStream(target)
-  await pipeline(bytes, progress('received', size), file).catch((error: unknown) => {
-    // The cause of a broken connection is in the error of fetch.
-    if ((error as Error).cause !== undefined) throw noAnswer(url, error)
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
-    throw misused(`The file "${target}" cannot be written (${code}).`)
+  return replacing(target, async (place) => {
+    const file = createWriteStream(place)
+    await pipeline(bytes, progress('received', size), file).catch((error: unknown) => {
+      // The cause of a broken connection is in the error of fetch.
+      if ((error as Error).cause !== undefined) throw noAnswer(url, error)
+      const code = (error as NodeJS.ErrnoException).code ?? 'unknown'
+      throw misused(`The file "${target}" cannot be written (${code}).`)
+    })
+    return answerOf({ file: target, size: file.bytesWritten, etag: response.headers.get('etag') })
   })
-  return answerOf({ file: target, size: file.bytesWritten, etag: response.headers.get('etag') })
+}
+
+/** Writes beside the file first, so that a file of the final name is whole. A device or a pipe is written as it is. */
+async function replacing<T>(target: string, write: (place: string) => Promise<T>): Promise<T> {
+  const file = await realpath(target).catch(() => target)
+  const found = await stat(file).catch(() => undefined)
+  if (found && !found.isFile()) return write(target)
+  const part = `${file}.part`
+  try {
+    const written = await Promise.race([write(part), interrupted()])
+    await rename(part, file)
+    return written
+  } finally {
+    await rm(part, { force: true })
+  }
 }
 
 const answerOf = (body: object): Answer => ({ text: JSON.stringify(body), body, replayed: false })
 
 /**
- * The same for what is only of use as a whole: a file of the final name is whole. Says so, or prints it as JSON.
+ * The same, and says so, or prints it as JSON.
  * @throws Failure
  */
 export async function downloadWhole(
@@ -96,16 +113,10 @@ export async function downloadWhole(
     asJson = false,
   }: { target: string | undefined; said: string; asJson?: boolean | undefined },
 ): Promise<void> {
-  if (target === undefined) return void (await download(url, token, request, undefined))
-  const part = `${target}.part`
-  try {
-    const answer = await Promise.race([download(url, token, request, part), interrupted()])
-    await rename(part, target)
-    if (asJson) showJson(answerOf({ ...(answer?.body as object), file: target }))
-    else note(`${said} ${target}.\n`)
-  } finally {
-    await rm(part, { force: true })
-  }
+  const answer = await download(url, token, request, target)
+  if (!answer) return
+  if (asJson) showJson(answer)
+  else note(`${said} ${target}.\n`)
 }
 
 /** @throws Failure with the first SIGINT */

@@ -1,13 +1,17 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GetObjectCommand } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { succeed } from '../support/answers.ts'
+import { sleep, succeed } from '../support/answers.ts'
 import { sha256 } from '../support/files.ts'
 import { clientOf } from '../support/s3.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { plinth, type Settings } from './plinth.ts'
+import { plinth, type Settings, start } from './plinth.ts'
 
 let world: World
 let settings: Settings
@@ -83,6 +87,62 @@ test('the CLI takes the type of standard input from the path, and an option befo
   expect(await put('in.csv', '-')).toBe('text/csv')
   expect(await put('in', '-')).toBe('text/plain')
   expect(await put('in.csv', '-', '--content-type', 'text/x-mine')).toBe('text/x-mine')
+})
+
+/** A server that begins to answer, and a file of before to write it to. */
+async function openSlowDownload(name: string) {
+  const file = join(folder, name)
+  await writeFile(file, 'before')
+  const begun = Promise.withResolvers<ServerResponse>()
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': '1000000' })
+    response.write('a'.repeat(1000), () => begun.resolve(response))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const child = start(['file', 'get', 'docs', 'a', '--output', file], { ...settings, PLINTH_URL: url })
+  const ended = once(child, 'close')
+  const response = await begun.promise
+  while (!(await stat(`${file}.part`).catch(() => undefined))?.size) await sleep(20)
+  return {
+    ...{ child, response },
+    left: async () => {
+      const [code] = await ended
+      server.closeAllConnections()
+      server.close()
+      const part = await readFile(`${file}.part`).catch((error: NodeJS.ErrnoException) => error.code)
+      return { code, file: await readFile(file, 'utf8'), part }
+    },
+  }
+}
+
+test('a download that SIGINT or the server ends leaves the file of before', { tags: 'full' }, async () => {
+  const stopped = await openSlowDownload('stopped.txt')
+  stopped.child.kill('SIGINT')
+  expect(await stopped.left()).toEqual({ code: 130, file: 'before', part: 'ENOENT' })
+  const broken = await openSlowDownload('broken.txt')
+  broken.response.destroy()
+  expect(await broken.left()).toEqual({ code: 1, file: 'before', part: 'ENOENT' })
+})
+
+test('a download to what is no regular file, such as a pipe, is written into it', {
+  tags: 'full',
+}, async () => {
+  succeed(await world.call('PUT', '/v1/crm/files/docs/pipe.txt', 'through'), 201)
+  const [pipe, link] = [join(folder, 'pipe'), join(folder, 'link')]
+  execFileSync('mkfifo', [pipe])
+  const read = readFile(pipe, 'utf8')
+  expect((await run('get', 'docs', 'pipe.txt', '--output', pipe)).code).toBe(0)
+  expect(await read).toBe('through')
+  expect((await lstat(pipe)).isFIFO()).toBe(true)
+  await writeFile(join(folder, 'linked.txt'), 'before')
+  await symlink(join(folder, 'linked.txt'), link)
+  expect((await run('get', 'docs', 'pipe.txt', '--output', link)).code).toBe(0)
+  expect(await readFile(join(folder, 'linked.txt'), 'utf8')).toBe('through')
+  expect((await run('get', 'docs', 'pipe.txt', '--output', folder)).err).toContain(
+    'cannot be written (EISDIR)',
+  )
 })
 
 test('the CLI says which local file it cannot read, and sends nothing', async () => {
