@@ -94,8 +94,19 @@ const NO_KEYS =
 /** A failure of this machine, and of no request. */
 function local(error: unknown): never {
   if (error instanceof Failure) throw error
+  const { message } = toFailure(error)
+  const advice = adviceOn(error)
   throw new Failure(
-    { error: { code: 'FAILED', message: toFailure(error).message, details: [] } },
+    { error: { code: 'FAILED', message: advice ? `${message}. ${advice}` : message, details: [] } },
     { cause: error },
   )
+}
+
+/** What to do about a failure of the system, which says only what has failed. */
+function adviceOn(error: unknown): string | undefined {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  if (['ENOSPC', 'EDQUOT'].includes(code)) return 'Make room on the disk, and run the same command again.'
+  if (['EACCES', 'EPERM'].includes(code)) return 'Run the command as the user of the server, or as root.'
+  const isPostgres = ['ECONNREFUSED', 'ENOENT'].includes(code) && message.includes('.s.PGSQL.')
+  return isPostgres ? 'The server has ended. Start it, and run the same command again.' : undefined
 }
