@@ -321,6 +321,19 @@ test('a stateless request refuses session methods and invalid params, and ignore
   expect([note.status, note.text]).toEqual([202, ''])
 })
 
+test('an older version says which params of logging/setLevel are not valid', async () => {
+  for (const [params, where] of [
+    [{ level: 'loud' }, 'params.level'],
+    [{}, 'params.level'],
+    [undefined, 'params'],
+  ] as const) {
+    const { status, body } = await post(message('logging/setLevel', 7, params))
+    expect([status, body.id, body.error?.code]).toEqual([200, 7, -32602])
+    expect(body.error.message).toContain(`The params of logging/setLevel are not valid: ${where}:`)
+  }
+  expect((await post(message('logging/setLevel', 8, { level: 'info' }))).body.result).toEqual({})
+})
+
 test('a request without a valid token is 401 with a WWW-Authenticate header', async () => {
   for (const token of [null, 'plt_nobody'])
     for (const path of ['/mcp', '/mcp/crm', '/mcp/nowhere']) {

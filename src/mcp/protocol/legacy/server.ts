@@ -9,6 +9,7 @@ import {
   ListRootsResultSchema,
   type Result,
   type ServerRequest,
+  SetLevelRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { originOf } from '../call-origin.ts'
@@ -71,7 +72,7 @@ export async function openLegacyServer(
   await server.connect(transport)
   return {
     take: (message, exchange) => {
-      const fault = faultOfInitialize(message)
+      const fault = faultOfParams(message)
       if (fault) exchange.answer(fault.id, fault)
       else transport.take(message, exchange)
     },
@@ -89,11 +90,18 @@ function errorOf(...[thrown, requestId, onInternal]: Parameters<typeof toProtoco
 }
 const NOT_FOUND = -32002
 
-/** Returns the error for an `initialize` with invalid params. The SDK would report an internal error. */
-function faultOfInitialize(message: JSONRPCMessage) {
-  if (!('method' in message) || message.method !== 'initialize' || !('id' in message)) return undefined
+/** The requests with params that the SDK handles. */
+const HANDLED_BY_SDK = new Map<string, typeof InitializeRequestSchema | typeof SetLevelRequestSchema>([
+  ['initialize', InitializeRequestSchema],
+  ['logging/setLevel', SetLevelRequestSchema],
+])
+
+/** Returns the error for a request to the SDK with invalid params. The SDK would report an internal error. */
+function faultOfParams(message: JSONRPCMessage) {
+  const shape = 'method' in message && 'id' in message && HANDLED_BY_SDK.get(message.method)
+  if (!shape) return undefined
   try {
-    readParams(InitializeRequestSchema, message)
+    readParams(shape, message)
     return undefined
   } catch (thrown) {
     const { id } = message as JSONRPCRequest
