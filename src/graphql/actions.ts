@@ -32,16 +32,13 @@ configuration('Action', ACTION, {
   remove: 'Deletes an action and its log of runs.',
 })
 
-type Answer = actions.RunAnswer & { dryRun?: boolean }
-
-const AnswerType = builder.objectRef<Answer>('ActionAnswer').implement({
+const AnswerType = builder.objectRef<actions.RunAnswer>('ActionAnswer').implement({
   description: 'What a run of an action did.',
   fields: (t) => ({
     runId: t.exposeString('runId'),
     status: t.exposeString('status', { description: '`succeeded`. A run that fails is an error.' }),
     output: t.expose('output', { type: 'JSON', nullable: true }),
     steps: t.expose('steps', { type: 'JSON', description: 'What each step did: `[{ name, type, … }]`.' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

@@ -6,9 +6,7 @@ import { mutation } from './mutation.ts'
 import { nodeId } from './node-id.ts'
 import { pageArgs, pageType } from './page.ts'
 
-type Item = attachments.LinkedAttachment & { dryRun?: boolean }
-
-const AttachmentRef = builder.objectRef<Item>('Attachment').implement({
+const AttachmentRef = builder.objectRef<attachments.LinkedAttachment>('Attachment').implement({
   description: 'A named content of a record.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -41,7 +39,6 @@ const AttachmentRef = builder.objectRef<Item>('Attachment').implement({
       nullable: true,
       description: 'When the URL stops working.',
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const AttachmentPage = pageType('AttachmentPage', AttachmentRef)

@@ -14,15 +14,12 @@ import {
   reopenChangeSet,
   withCheckedFile,
 } from '../engine/environments/index.ts'
-import { DomainError } from '../foundation/errors.ts'
 import { builder } from './builder.ts'
-import { atAddress } from './change-sets.ts'
+import { countedAt } from './change-sets.ts'
 import { Deleted, expectationArgs, notYetDeleted, Operation, versionArgs } from './common.ts'
 import { SECRETS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
-
-type Base = bases.Base & { dryRun?: boolean }
 
 const StatusRef = builder.enumType('ChangeSetStatus', { values: CHANGE_SET_STATES })
 const ListedStateRef = builder.enumType('ListedState', { values: LISTED_STATES })
@@ -51,7 +48,7 @@ const ChangeSetRef = builder.objectRef<ChangeSetState>('ChangeSet').implement({
   }),
 })
 
-const BaseType = builder.objectRef<Base>('Base').implement({
+const BaseType = builder.objectRef<bases.Base>('Base').implement({
   description: 'A container of record types and records. Grants are given per base.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -75,13 +72,7 @@ const BaseType = builder.objectRef<Base>('Base').implement({
       description:
         'Numbers of record types and records that the token can read. Those of a change-set have its changes.',
       resolve: async ({ id }, _args, context) => {
-        // The tags of the answer are those of the base.
-        const own = { ...context, write: { ...context.write } }
-        const at = await atAddress(own, id, false).catch((thrown: unknown) => {
-          // Who may not read what a change-set shows counts nothing.
-          if (thrown instanceof DomainError && thrown.code === 'FORBIDDEN') return { base: id, context }
-          throw thrown
-        })
+        const at = await countedAt(context, id)
         return bases.countBase(at.context.scope, at.base)
       },
     }),
@@ -93,7 +84,6 @@ const BaseType = builder.objectRef<Base>('Base').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     operation: t.expose('operation', { type: Operation, nullable: true }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const BasePage = pageType('BasePage', BaseType)
@@ -162,7 +152,7 @@ mutation('putBase', {
   resolve: (scope, { id, input, ...expected }) => bases.putBase(scope, id, input, expectation(expected)),
 })
 
-const ImportedBaseType = builder.objectRef<ImportedBase & { dryRun?: boolean }>('ImportedBase').implement({
+const ImportedBaseType = builder.objectRef<ImportedBase>('ImportedBase').implement({
   description: 'A base that was made of the file of an export.',
   fields: (t) => ({
     base: t.expose('base', { type: BaseType }),
@@ -171,7 +161,6 @@ const ImportedBaseType = builder.objectRef<ImportedBase & { dryRun?: boolean }>(
     disabledTriggers: t.exposeStringList('disabledTriggers', {
       description: 'Triggers that were enabled, and are not: nothing is sent until somebody enables them.',
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

@@ -7,10 +7,8 @@ import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 import { bodyOf } from './promotions.ts'
 
-type Review = changeSetReviews.Review & { dryRun?: boolean }
-
 const Verdict = builder.enumType('ChangeSetVerdict', { values: VERDICTS })
-const ReviewRef = builder.objectRef<Review>('ChangeSetReview').implement({
+const ReviewRef = builder.objectRef<changeSetReviews.Review>('ChangeSetReview').implement({
   description: 'What somebody said about a change-set, or about some of its changes.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -25,7 +23,6 @@ const ReviewRef = builder.objectRef<Review>('ChangeSetReview').implement({
     text: t.exposeString('text', { nullable: true }),
     by: t.expose('by', { type: Actor }),
     at: t.expose('createdAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const ReviewPage = pageType('ChangeSetReviewPage', ReviewRef)

@@ -225,6 +225,13 @@ export async function atAddress(
   }
 }
 
+/** What a token counts at an address: of what it may not read, nothing. The tags of the answer are those of the base. */
+export const countedAt = (context: Context, base: string) =>
+  atAddress({ ...context, write: { ...context.write } }, base, false).catch((thrown: unknown) => {
+    if (thrown instanceof DomainError && thrown.code === 'FORBIDDEN') return { base, context }
+    throw thrown
+  })
+
 /**
  * Refuses an address that has no change-sets.
  * @throws FORBIDDEN

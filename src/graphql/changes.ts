@@ -48,9 +48,7 @@ export const ProposedRef = builder.objectRef<Proposed>('ProposedBy').implement({
 
 /** An entry of the change log. */
 export const Change = builder
-  .objectRef<
-    changes.Change & Partial<Titled<object>> & { secrets?: readonly MadeSecret[]; dryRun?: boolean }
-  >('Change')
+  .objectRef<changes.Change & Partial<Titled<object>> & { secrets?: readonly MadeSecret[] }>('Change')
   .implement({
     description: 'An entry of the change log of a base.',
     fields: (t) => ({
@@ -91,7 +89,6 @@ export const Change = builder
         resolve: (change, _args, { scope }) => whoProposed(scope, change),
       }),
       secrets: t.field({ ...SECRETS, description: `${SECRETS.description} By revertChange only.` }),
-      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     }),
   })
 

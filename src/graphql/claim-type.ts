@@ -4,7 +4,7 @@ import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
 import { titleField } from './common.ts'
 
-type Item = Claim & Partial<Titled<object>> & { dryRun?: boolean }
+type Item = Claim & Partial<Titled<object>>
 
 const ClaimHolder = builder.objectRef<Item['holder']>('ClaimHolder').implement({
   description: 'The token that made a claim. It can be gone.',
@@ -29,6 +29,5 @@ export const ClaimRef = builder.objectRef<Item>('Claim').implement({
     holder: t.expose('holder', { type: ClaimHolder }),
     claimedAt: t.expose('claimedAt', { type: 'DateTime' }),
     title: titleField(t),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })

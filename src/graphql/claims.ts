@@ -29,24 +29,21 @@ const ClaimedRecord = builder.objectRef<claims.ClaimedRecords['data'][number]>('
     claim: t.expose('claim', { type: NewClaim }),
   }),
 })
-const ClaimedRecords = builder
-  .objectRef<claims.ClaimedRecords & { dryRun?: boolean }>('ClaimedRecords')
-  .implement({
-    fields: (t) => ({
-      data: t.expose('data', { type: [ClaimedRecord] }),
-      limit: t.exposeInt('limit'),
-      truncated: t.exposeBoolean('truncated', {
-        nullable: true,
-        description:
-          'True if more records are free but exceed the byte limit of a response. `limit` is then the number of records returned.',
-      }),
-      hint: t.exposeString('hint', {
-        nullable: true,
-        description: 'Present if no record is free, and the filter has a value that the schema excludes.',
-      }),
-      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
+const ClaimedRecords = builder.objectRef<claims.ClaimedRecords>('ClaimedRecords').implement({
+  fields: (t) => ({
+    data: t.expose('data', { type: [ClaimedRecord] }),
+    limit: t.exposeInt('limit'),
+    truncated: t.exposeBoolean('truncated', {
+      nullable: true,
+      description:
+        'True if more records are free but exceed the byte limit of a response. `limit` is then the number of records returned.',
     }),
-  })
+    hint: t.exposeString('hint', {
+      nullable: true,
+      description: 'Present if no record is free, and the filter has a value that the schema excludes.',
+    }),
+  }),
+})
 
 const ClaimActionRef = builder.enumType('ClaimAction', {
   values: ['heartbeat', 'release', 'complete'] as const,
@@ -60,14 +57,11 @@ const ClaimOutcomeRef = builder.objectRef<claims.ClaimOutcome>('ClaimOutcome').i
     message: t.string({ nullable: true, resolve: ({ error }) => error?.message }),
   }),
 })
-const ClaimOutcomes = builder
-  .objectRef<{ data: claims.ClaimOutcome[]; dryRun?: boolean }>('ClaimOutcomes')
-  .implement({
-    fields: (t) => ({
-      data: t.expose('data', { type: [ClaimOutcomeRef] }),
-      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
-    }),
-  })
+const ClaimOutcomes = builder.objectRef<{ data: claims.ClaimOutcome[] }>('ClaimOutcomes').implement({
+  fields: (t) => ({
+    data: t.expose('data', { type: [ClaimOutcomeRef] }),
+  }),
+})
 
 builder.queryFields((t) => ({
   claims: t.field({

@@ -23,7 +23,6 @@ export const LinkCountsRef = builder.objectRef<LinkCounts>('LinkCounts').impleme
 type DeletedShape = {
   id: string
   deleted: boolean
-  dryRun?: boolean
   deletion?: Deletion
   plan?: DeletionPlan
 }
@@ -32,7 +31,6 @@ export const Deleted = builder.objectRef<DeletedShape>('Deleted').implement({
   fields: (t) => ({
     id: t.exposeString('id'),
     deleted: t.exposeBoolean('deleted', { description: 'False if only a plan was made.' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     deletion: deletionField(t),
     plan: t.expose('plan', { type: DeletionPlanRef, nullable: true }),
   }),

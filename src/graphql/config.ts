@@ -4,9 +4,7 @@ import { builder } from './builder.ts'
 import { CHANGES, KEPT, SECRETS, SUMMARY, WARNINGS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 
-type ConfigDiff = environments.ConfigDiff & { dryRun?: boolean }
-
-const ConfigDiffType = builder.objectRef<ConfigDiff>('ConfigDiff').implement({
+const ConfigDiffType = builder.objectRef<environments.ConfigDiff>('ConfigDiff').implement({
   description: 'What a config file changes.',
   fields: (t) => ({
     changes: t.field(CHANGES),
@@ -15,7 +13,6 @@ const ConfigDiffType = builder.objectRef<ConfigDiff>('ConfigDiff').implement({
     kept: t.field(KEPT),
     secrets: t.field(SECRETS),
     warnings: t.field(WARNINGS),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

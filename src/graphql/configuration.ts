@@ -49,7 +49,7 @@ type Spec<F extends object, A extends InputFieldMap> = {
 }
 
 /** The GraphQL type of a kind, for acts that answer it. */
-export type ConfigurationType = ObjectRef<Types, View & { dryRun?: boolean }>
+export type ConfigurationType = ObjectRef<Types, View>
 
 export function configuration<F extends object, R extends Stored, A extends InputFieldMap>(
   name: string,
@@ -62,7 +62,7 @@ export function configuration<F extends object, R extends Stored, A extends Inpu
 
 function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): ConfigurationType {
   const one = `${name.charAt(0).toLowerCase()}${name.slice(1)}`
-  const type: ConfigurationType = builder.objectRef<View & { dryRun?: boolean }>(name).implement({
+  const type: ConfigurationType = builder.objectRef<View>(name).implement({
     description: spec.description,
     fields: (t) => ({
       id: t.exposeString('id'),
@@ -72,7 +72,6 @@ function define(name: string, kind: Kind, spec: Spec<object, InputFieldMap>): Co
       createdAt: t.expose('createdAt', { type: 'DateTime' }),
       updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
       operation: t.expose('operation', { type: Operation, nullable: true }),
-      dryRun: t.exposeBoolean('dryRun', { nullable: true }),
       ...(kind.warnings && {
         warnings: t.stringList({
           nullable: true,

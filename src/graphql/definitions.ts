@@ -12,7 +12,7 @@ import { ingestPath } from './delivery.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-type Shown = View & { kind: string; dryRun?: boolean }
+type Shown = View & { kind: string }
 
 const DefinitionType = builder.objectRef<Shown>('Definition').implement({
   description: 'A resource of configuration of any kind.',
@@ -31,7 +31,6 @@ const DefinitionType = builder.objectRef<Shown>('Definition').implement({
       nullable: true,
       resolve: ({ warnings }) => (warnings ? [...warnings] : null),
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const DefinitionPage = pageType<Shown>('DefinitionPage', DefinitionType)

@@ -71,7 +71,6 @@ type Transaction = { dryRun?: boolean; requestId: string | null; deletion?: Dele
 
 /** The fields of a result of many writes in one transaction. */
 export const transactionFields = <T extends Transaction>(t: Fields<T>) => ({
-  dryRun: t.boolean({ nullable: true, resolve: ({ dryRun }) => dryRun }),
   requestId: t.string({
     nullable: true,
     description: 'The request that did it, to undo it; null where nothing was written.',

@@ -63,13 +63,12 @@ builder.queryField('deliveries', (t) =>
   }),
 )
 
-const ReplayedType = builder.objectRef<deliveries.Replayed & { dryRun?: boolean }>('Replayed').implement({
+const ReplayedType = builder.objectRef<deliveries.Replayed>('Replayed').implement({
   description: 'What a replay of many deliveries did.',
   fields: (t) => ({
     count: t.exposeInt('count', { description: 'How many are sent or were taken again.' }),
     failed: t.exposeInt('failed', { description: 'How many inbound ones failed again.' }),
     hasMore: t.exposeBoolean('hasMore', { description: 'Whether more match than were replayed.' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

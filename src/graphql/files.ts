@@ -23,7 +23,7 @@ import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-export const FileRef = builder.objectRef<files.File & { dryRun?: boolean }>('File').implement({
+export const FileRef = builder.objectRef<files.File>('File').implement({
   description: 'A file: a path in a file type, the properties of its content, and metadata.',
   fields: (t) => ({
     path: t.exposeString('path'),
@@ -39,7 +39,6 @@ export const FileRef = builder.objectRef<files.File & { dryRun?: boolean }>('Fil
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     operation: t.expose('operation', { type: Operation, nullable: true }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

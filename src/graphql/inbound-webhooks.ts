@@ -55,9 +55,7 @@ const InboundWebhookType = configuration('InboundWebhook', INBOUND_WEBHOOK, {
   remove: 'Deletes an inbound webhook and its deliveries. The records that it wrote stay.',
 })
 
-type Delivery = inbound.InboundDelivery & { dryRun?: boolean }
-
-const DeliveryType = builder.objectRef<Delivery>('InboundDelivery').implement({
+const DeliveryType = builder.objectRef<inbound.InboundDelivery>('InboundDelivery').implement({
   description: 'A delivery to an inbound webhook, with its result.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -89,7 +87,6 @@ const DeliveryType = builder.objectRef<Delivery>('InboundDelivery').implement({
     requestId: t.exposeString('requestId'),
     lastAttemptAt: t.expose('lastAttemptAt', { type: 'DateTime' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const DeliveryPage = pageType('InboundDeliveryPage', DeliveryType)
@@ -123,7 +120,7 @@ mutation('rotateInboundWebhookSecret', {
   resolve: (scope, { base, id }) => rotateSecret(scope, INBOUND_WEBHOOK, base, id),
 })
 
-type Ingested = Awaited<ReturnType<typeof inbound.ingestVerified>> & { dryRun?: boolean }
+type Ingested = Awaited<ReturnType<typeof inbound.ingestVerified>>
 
 const IngestedType = builder.objectRef<Ingested>('Ingested').implement({
   description: 'What a delivery wrote.',

@@ -13,7 +13,7 @@ type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T
 type Args<F extends InputFieldMap> = InputShapeFromFields<F>
 type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvable> = {
   description: string
-  type: ObjectRef<Types, T & { dryRun?: boolean }> | InterfaceRef<Types, T & { dryRun?: boolean }>
+  type: ObjectRef<Types, T> | InterfaceRef<Types, T>
   args: F
   resolve: (scope: WriteScope, args: Args<F>) => Promise<NoInfer<T>>
   /** The arguments can hold secrets. */
@@ -24,6 +24,18 @@ type MutationSpec<F extends InputFieldMap, T extends object, P extends Approvabl
   planned?: (plan: P, args: Args<F>) => NoInfer<T>
   /** The arguments that the plan replaces: with `planToken` and without these, the planned ones are taken. */
   plannedArgs?: readonly (keyof F & string)[]
+}
+
+const answering = new Set<object>()
+
+/** A type that a write answers with says whether it was a dry run. */
+function sayDryRun(type: ObjectRef<Types, object> | InterfaceRef<Types, object>): void {
+  if (answering.has(type)) return
+  answering.add(type)
+  const resolve = (answer: { dryRun?: boolean }) => answer.dryRun
+  if (type.kind === 'Object')
+    builder.objectField(type, 'dryRun', (t) => t.boolean({ nullable: true, resolve }))
+  else builder.interfaceField(type, 'dryRun', (t) => t.boolean({ nullable: true, resolve }))
 }
 
 /**
@@ -43,6 +55,7 @@ export function mutation<F extends InputFieldMap, T extends object, P extends Ap
     plannedArgs = [],
   }: MutationSpec<F, T, P>,
 ): void {
+  sayDryRun(type)
   builder.mutationField(name, (t) =>
     t.field({
       type,

@@ -9,7 +9,7 @@ import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
 type PromotionPlan = Approvable & { what: string; promotion: environments.Promotion }
-type Promotion = environments.Promotion & { dryRun?: boolean; plan?: PromotionPlan }
+type Promotion = environments.Promotion & { plan?: PromotionPlan }
 
 export const PromotionRef = builder.objectRef<Promotion>('Promotion').implement({
   description: 'Configuration that was promoted from a preview to production, or rolled back there.',
@@ -34,7 +34,6 @@ export const PromotionRef = builder.objectRef<Promotion>('Promotion').implement(
     recordsRewritten: t.field(RECORDS_REWRITTEN),
     warnings: t.field(WARNINGS),
     secrets: t.field(SECRETS),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.expose('plan', {
       type: planType('PromotionPlan', 'a promotion'),
       nullable: true,
@@ -178,14 +177,12 @@ mutation('rollbackPromotion', {
   resolve: (scope, { base, ...body }) => environments.rollback(scope, base, bodyOf(body)),
 })
 
-type Discarded = environments.Discarded & { dryRun?: boolean }
-const DiscardedRef = builder.objectRef<Discarded>('DiscardedChanges').implement({
+const DiscardedRef = builder.objectRef<environments.Discarded>('DiscardedChanges').implement({
   description: 'Changes that were taken out of a change-set.',
   fields: (t) => ({
     from: t.exposeString('from', { description: 'The change-set.' }),
     revision: t.exposeInt('revision'),
     changes: t.field(CHANGES),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

@@ -17,22 +17,19 @@ const ToolExport = builder
       }),
     }),
   })
-const ToolImport = builder.objectRef<providers.Imported & { dryRun?: boolean }>('ToolImport').implement({
+const ToolImport = builder.objectRef<providers.Imported>('ToolImport').implement({
   description: 'The record types created from tool definitions.',
   fields: (t) => ({
     data: t.expose('data', { type: 'JSON', description: '[{ record_type, operation, warnings }]' }),
     meta: t.expose('meta', { type: 'JSON' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
-type Called = providers.ToolCallRecord & { dryRun?: boolean }
-const ToolCallRecord = builder.objectRef<Called>('ToolCallRecord').implement({
+const ToolCallRecord = builder.objectRef<providers.ToolCallRecord>('ToolCallRecord').implement({
   description: 'The record created from a tool call, and the response in the format of the provider.',
   fields: (t) => ({
     record: t.field({ type: RecordRef, resolve: (called) => called }),
     operation: t.expose('operation', { type: Operation, nullable: true }),
     toolResult: t.expose('toolResult', { type: 'JSON' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const ProviderShape = builder.enumType('ProviderShape', { values: ['chat', 'responses'] as const })

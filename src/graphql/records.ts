@@ -12,9 +12,7 @@ import { nodeId } from './node-id.ts'
 import { pageArgs, pageFields } from './page.ts'
 import { reserveSource, writerOf } from './record-writers.ts'
 
-type Stored = records.RecordItem & { dryRun?: boolean }
 type OfSource = sources.SourceRecord & {
-  dryRun?: boolean
   linked?: records.RecordItem['linked']
   warnings?: records.RecordItem['warnings']
 }
@@ -35,7 +33,7 @@ const Snippet = builder.objectRef<NonNullable<records.RecordItem['snippets']>[nu
 
 const NOT_STORED = 'Null for a record of an external source, which is not stored here.'
 
-const WrittenRecord = builder.interfaceRef<Stored | OfSource>('WrittenRecord').implement({
+const WrittenRecord = builder.interfaceRef<records.RecordItem | OfSource>('WrittenRecord').implement({
   description:
     'A record as writes return it, stored or of an external source. Its content is one JSON value, for every record type.',
   resolveType: ({ version }) => (version === null ? 'SourceRecord' : 'Record'),
@@ -71,11 +69,10 @@ const WrittenRecord = builder.interfaceRef<Stored | OfSource>('WrittenRecord').i
       description: 'Present after a write with properties that the schema seems to name otherwise.',
       resolve: ({ warnings }) => (warnings ? [...warnings] : null),
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 
-export const RecordRef = builder.objectRef<Stored>('Record').implement({
+export const RecordRef = builder.objectRef<records.RecordItem>('Record').implement({
   description: 'A stored record. Its content is one JSON value, for every record type.',
   interfaces: [WrittenRecord],
   fields: (t) => ({
@@ -434,7 +431,7 @@ mutation('cancelRecord', {
   description: 'Sets the status to "cancelled"; the record stays readable and writable.',
   type: RecordRef,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
-  resolve: (scope, { base, recordType, id, ...expected }): Promise<Stored> =>
+  resolve: (scope, { base, recordType, id, ...expected }): Promise<records.RecordItem> =>
     records.cancelRecord(scope, [base, recordType, id], expectation(expected)),
 })
 
@@ -442,7 +439,7 @@ mutation('restoreRecord', {
   description: 'Restores a cancelled or deleted record. An active record stays unchanged.',
   type: RecordRef,
   args: { ...recordArgs(), ...versionArgs(), ...claimArgs() },
-  resolve: (scope, { base, recordType, id, ...expected }): Promise<Stored> =>
+  resolve: (scope, { base, recordType, id, ...expected }): Promise<records.RecordItem> =>
     records.restoreRecord(scope, [base, recordType, id], expectation(expected)),
 })
 

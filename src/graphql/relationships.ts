@@ -8,9 +8,7 @@ import { mutation } from './mutation.ts'
 import { nodeId } from './node-id.ts'
 import { pageArgs, pageType } from './page.ts'
 
-type Relationship = relationships.Relationship & { dryRun?: boolean }
-
-export const RelationshipRef = builder.objectRef<Relationship>('Relationship').implement({
+export const RelationshipRef = builder.objectRef<relationships.Relationship>('Relationship').implement({
   description: 'A link from one record to another, with data.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -38,7 +36,6 @@ export const RelationshipRef = builder.objectRef<Relationship>('Relationship').i
       description: 'Ids of the links that this one replaced, which are deleted.',
       resolve: ({ replaced }) => replaced && [...replaced],
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const RelationshipPage = pageType('RelationshipPage', RelationshipRef)

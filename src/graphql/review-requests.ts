@@ -21,7 +21,7 @@ const DecisionRef = builder.objectRef<Decided>('ReviewDecision').implement({
   }),
 })
 
-const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('ReviewRequest').implement({
+const RequestRef = builder.objectRef<ReviewRequest>('ReviewRequest').implement({
   description:
     'Something that waits for a person: a promotion that somebody asked for, or a token that is paused.',
   fields: (t) => ({
@@ -72,7 +72,6 @@ const RequestRef = builder.objectRef<ReviewRequest & { dryRun?: boolean }>('Revi
       description: 'The promotion, in the answer to an acceptance.',
       resolve: ({ promotion }): Promotion | undefined => promotion,
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const RequestPage = pageType('ReviewRequestPage', RequestRef)

@@ -5,10 +5,8 @@ import { Deleted, targetArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-type Credential = s3.S3Credential & { dryRun?: boolean }
-
 const Permission = builder.enumType('S3Permission', { values: ['read', 'write'] as const })
-const S3CredentialRef = builder.objectRef<Credential>('S3Credential').implement({
+const S3CredentialRef = builder.objectRef<s3.S3Credential>('S3Credential').implement({
   description: 'A temporary key to the files of a base, for clients of S3.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -28,7 +26,6 @@ const S3CredentialRef = builder.objectRef<Credential>('S3Credential').implement(
     createdBy: t.exposeString('createdBy', { description: 'The id of the token that it belongs to.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const S3CredentialPage = pageType('S3CredentialPage', S3CredentialRef)

@@ -31,9 +31,7 @@ configuration('Seed', SEED, {
   remove: 'Deletes a seed, and none of its rows. In previews only.',
 })
 
-type SeedRun = seeds.SeedRun & { dryRun?: boolean }
-
-const SeedRunType = builder.objectRef<SeedRun>('SeedRun').implement({
+const SeedRunType = builder.objectRef<seeds.SeedRun>('SeedRun').implement({
   description: 'What applying, resetting or clearing a seed has done.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The seed.' }),
@@ -42,7 +40,6 @@ const SeedRunType = builder.objectRef<SeedRun>('SeedRun').implement({
       description: '`{ created, updated, unchanged, deleted }`: numbers of records.',
     }),
     relationships: t.expose('relationships', { type: 'JSON', description: 'The same for relationships.' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

@@ -29,7 +29,7 @@ const Statement = builder.objectRef<StatementResult>('SqlStatement').implement({
   }),
 })
 
-type Answer = SqlExecution & { dryRun?: boolean; deletion?: Deletion; plan?: DeletionPlan }
+type Answer = SqlExecution & { deletion?: Deletion; plan?: DeletionPlan }
 
 const Execution = builder.objectRef<Answer>('SqlExecution').implement({
   fields: (t) => ({

@@ -6,9 +6,7 @@ import { Deleted } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-type Token = tokens.Token & { dryRun?: boolean }
-
-const TokenType = builder.objectRef<Token>('Token').implement({
+const TokenType = builder.objectRef<tokens.Token>('Token').implement({
   description: 'An API token. Its value is returned once, by the mutation that creates it.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -36,15 +34,13 @@ const TokenType = builder.objectRef<Token>('Token').implement({
       resolve: ({ id, grants }, _args, { scope }) =>
         id === scope.actor.tokenId ? boundsOf(scope, grants) : null,
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
-const SignInCode = builder.objectRef<tokens.SignInCode & { dryRun?: boolean }>('SignInCode').implement({
+const SignInCode = builder.objectRef<tokens.SignInCode>('SignInCode').implement({
   description: 'A code that signs a browser in once, as /graphql#code=….',
   fields: (t) => ({
     code: t.exposeString('code', { nullable: true, description: 'Null in a dry run.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const TokenPage = pageType('TokenPage', TokenType)

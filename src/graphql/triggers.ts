@@ -63,9 +63,7 @@ const TriggerType = configuration('Trigger', TRIGGER, {
   remove: 'Deletes a trigger and its deliveries.',
 })
 
-type Delivery = triggers.Delivery & { dryRun?: boolean }
-
-const DeliveryType = builder.objectRef<Delivery>('TriggerDelivery').implement({
+const DeliveryType = builder.objectRef<triggers.Delivery>('TriggerDelivery').implement({
   description: 'One change for one trigger, and the result of sending it.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -89,7 +87,6 @@ const DeliveryType = builder.objectRef<Delivery>('TriggerDelivery').implement({
     }),
     error: t.exposeString('error', { nullable: true }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const DeliveryPage = pageType('TriggerDeliveryPage', DeliveryType)

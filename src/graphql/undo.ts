@@ -13,7 +13,7 @@ import { SECRETS } from './config-changes.ts'
 import { mutation } from './mutation.ts'
 
 type UndoPlan = Approvable & { what: string; undo: Undo }
-type Answer = Undo & { dryRun?: boolean; plan?: UndoPlan }
+type Answer = Undo & { plan?: UndoPlan }
 
 const UndoneRef = builder.objectRef<Undone>('UndoneChange').implement({
   description: 'A change that was reverted.',
@@ -129,7 +129,6 @@ const UndoRef = builder.objectRef<Answer>('Undo').implement({
       resolve: ({ skipped }) => skipped.length,
     }),
     secrets: t.field(SECRETS),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
     plan: t.expose('plan', {
       type: planType('UndoPlan', 'an undo'),
       nullable: true,

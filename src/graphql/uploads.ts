@@ -11,24 +11,22 @@ import { Deleted, expectationArgs } from './common.ts'
 import { FileRef } from './files.ts'
 import { mutation } from './mutation.ts'
 
-const UploadRef = builder.objectRef<uploads.Upload & { dryRun?: boolean }>('FileUpload').implement({
+const UploadRef = builder.objectRef<uploads.Upload>('FileUpload').implement({
   description: 'A file that arrives in parts. It shows when the upload is completed.',
   fields: (t) => ({
     id: t.exposeString('id'),
     fileType: t.exposeString('fileType'),
     path: t.exposeString('path'),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
-const PartRef = builder.objectRef<uploads.UploadPart & { dryRun?: boolean }>('FileUploadPart').implement({
+const PartRef = builder.objectRef<uploads.UploadPart>('FileUploadPart').implement({
   description: 'A part of an upload.',
   fields: (t) => ({
     number: t.exposeInt('number'),
     contentSha256: t.exposeString('contentSha256'),
     size: t.exposeFloat('size'),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 

@@ -6,9 +6,7 @@ import { Deleted, expectationArgs, Operation, versionArgs } from './common.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
-type Secret = vault.Secret & { dryRun?: boolean }
-
-const SecretType = builder.objectRef<Secret>('Secret').implement({
+const SecretType = builder.objectRef<vault.Secret>('Secret').implement({
   description: 'A secret of the vault. Its value is never returned.',
   fields: (t) => ({
     name: t.exposeString('id'),
@@ -26,12 +24,11 @@ const SecretType = builder.objectRef<Secret>('Secret').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
     operation: t.expose('operation', { type: Operation, nullable: true }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 const SecretPage = pageType('SecretPage', SecretType)
 
-const Rotation = builder.objectRef<vault.Rotation & { dryRun?: boolean }>('MasterKeyRotation').implement({
+const Rotation = builder.objectRef<vault.Rotation>('MasterKeyRotation').implement({
   description: 'What a rotation of the master key did.',
   fields: (t) => ({
     keyId: t.exposeString('keyId', { description: 'The id of the current master key.' }),
@@ -39,7 +36,6 @@ const Rotation = builder.objectRef<vault.Rotation & { dryRun?: boolean }>('Maste
     unreadable: t.exposeInt('unreadable', {
       description: 'Secrets under a master key that the server does not have. They stay as they are.',
     }),
-    dryRun: t.exposeBoolean('dryRun', { nullable: true }),
   }),
 })
 
