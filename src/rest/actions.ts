@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { ActionBody, RUN_STATUSES } from '../contract/action-shapes.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { WrittenInto } from './route/change-set.ts'
 import { answerOf, crud, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
@@ -97,19 +98,14 @@ export const actions: Route[] = [
       status: z.enum(RUN_STATUSES).optional().meta({ description: 'Only runs in this status.' }),
     }),
     operation: graphql(
-      `query ListActionRuns($base: String!, $action: String!, $status: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        page: actionRuns(base: $base, action: $action, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListActionRuns($base: String!, $id: String!, $status: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: actionRuns(base: $base, action: $id, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...ActionRunFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [RunFields],
     ),
-    variables: ({ params, query: { status, ...query } }) => ({
-      base: params.base_id,
-      action: params.id,
-      status,
-      ...pageOf(query),
-    }),
+    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Run),
   }),
@@ -119,12 +115,12 @@ export const actions: Route[] = [
     need: onBase('read'),
     params: params.extend({ run_id: z.string().min(1).max(64).meta({ description: 'A run id.' }) }),
     operation: graphql(
-      `query GetActionRun($base: String!, $action: String!, $id: String!) {
-        found: actionRun(base: $base, action: $action, id: $id) { ...ActionRunFields }
+      `query GetActionRun($base: String!, $id: String!, $runId: String!) {
+        found: actionRun(base: $base, action: $id, id: $runId) { ...ActionRunFields }
       }`,
       [RunFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, action: params.id, id: params.run_id }),
+    variables: byName,
     reply: ({ found }) => ({ body: found }),
     answers: Run,
   }),

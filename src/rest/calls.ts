@@ -145,7 +145,7 @@ export const calls = [
         }
       }`,
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, ...query }),
+    variables: byName,
     reply: ({ usage }, { query: { by } }) => ({
       body: {
         data: usage.map(({ token, endpoint, tool, surface, ...used }) => ({

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { INBOUND_STATUSES, InboundWebhookBody } from '../contract/inbound-webhook-shapes.ts'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { answerOf, crud, rotation } from './route/crud.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
@@ -77,19 +78,14 @@ export const inboundWebhooks: Route[] = [
       status: z.enum(INBOUND_STATUSES).optional().meta({ description: 'Only deliveries in this status.' }),
     }),
     operation: graphql(
-      `query ListInboundDeliveries($base: String!, $webhook: String!, $status: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        page: inboundDeliveries(base: $base, webhook: $webhook, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListInboundDeliveries($base: String!, $id: String!, $status: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: inboundDeliveries(base: $base, webhook: $id, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...InboundDeliveryFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [DeliveryFields],
     ),
-    variables: ({ params, query: { status, ...query } }) => ({
-      base: params.base_id,
-      webhook: params.id,
-      status,
-      ...pageOf(query),
-    }),
+    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Delivery),
   }),
@@ -100,12 +96,12 @@ export const inboundWebhooks: Route[] = [
     summary: 'Take a failed delivery again, by the inbound webhook as it is now',
     params: params.extend({ delivery_id: z.string().min(1).max(64).meta({ description: 'A delivery id.' }) }),
     operation: graphql(
-      `mutation ReplayInboundDelivery($base: String!, $id: String!, $delivery: String!) {
-        done: replayInboundDelivery(base: $base, id: $id, delivery: $delivery) { ...InboundDeliveryFields dry_run: dryRun }
+      `mutation ReplayInboundDelivery($base: String!, $id: String!, $deliveryId: String!) {
+        done: replayInboundDelivery(base: $base, id: $id, delivery: $deliveryId) { ...InboundDeliveryFields dry_run: dryRun }
       }`,
       [DeliveryFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id, delivery: params.delivery_id }),
+    variables: byName,
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { replace } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { WrittenInto } from './route/change-set.ts'
 import { listOf } from './route/page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
@@ -202,15 +203,7 @@ export const relationships = [
         id deleted dry_run: dryRun
       }
     }`),
-    variables: ({ params, query, conditions }) => ({
-      base: params.base_id,
-      relType: query.rel_type,
-      sourceRecordType: query.source_record_type,
-      sourceId: query.source_id,
-      targetRecordType: query.target_record_type,
-      targetId: query.target_id,
-      expectedVersions: conditions.expectedVersions,
-    }),
+    variables: ({ conditions: { expectedVersions }, ...parts }) => ({ ...byName(parts), expectedVersions }),
     reply: ({ unlinkRecords }) => ({ body: trim(unlinkRecords) }),
     answers: Deleted,
   }),

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { pageBody, trim } from '../contract/response-bodies.ts'
 import { DELIVERY_STATUSES, TriggerBody } from '../contract/trigger-shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { answerOf, crud, rotation, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { type Route, route } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
@@ -84,19 +85,14 @@ export const triggers: Route[] = [
       status: z.enum(DELIVERY_STATUSES).optional().meta({ description: 'Only deliveries in this status.' }),
     }),
     operation: graphql(
-      `query ListDeliveries($base: String!, $trigger: String!, $status: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        page: triggerDeliveries(base: $base, trigger: $trigger, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+      `query ListDeliveries($base: String!, $id: String!, $status: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
+        page: triggerDeliveries(base: $base, trigger: $id, status: $status, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...DeliveryFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [DeliveryFields],
     ),
-    variables: ({ params, query: { status, ...query } }) => ({
-      base: params.base_id,
-      trigger: params.id,
-      status,
-      ...pageOf(query),
-    }),
+    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Delivery),
   }),
@@ -105,12 +101,12 @@ export const triggers: Route[] = [
     summary: 'Send a delivery again, with the same webhook id',
     params: params.extend({ delivery_id: z.string().min(1).max(64).meta({ description: 'A delivery id.' }) }),
     operation: graphql(
-      `mutation ReplayDelivery($base: String!, $id: String!, $delivery: String!) {
-        done: replayTriggerDelivery(base: $base, id: $id, delivery: $delivery) { ...DeliveryFields dry_run: dryRun }
+      `mutation ReplayDelivery($base: String!, $id: String!, $deliveryId: String!) {
+        done: replayTriggerDelivery(base: $base, id: $id, delivery: $deliveryId) { ...DeliveryFields dry_run: dryRun }
       }`,
       [DeliveryFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id, delivery: params.delivery_id }),
+    variables: byName,
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),
@@ -124,7 +120,7 @@ export const triggers: Route[] = [
       }`,
       [DeliveryFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
+    variables: byName,
     reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),
