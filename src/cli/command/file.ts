@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { buffer } from 'node:stream/consumers'
 import { DomainError } from '../../foundation/errors.ts'
 import { parseJson, pointer } from '../../json/parse.ts'
 import { misused, unreadable } from './failure.ts'
@@ -85,7 +86,5 @@ export async function readStandardInput(name: string): Promise<Buffer> {
   if (reader)
     throw misused(`${reader} and ${name} cannot both read standard input. Pass one of them from a file.`)
   readers.set(process.stdin, name)
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
+  return buffer(process.stdin)
 }

@@ -1,4 +1,5 @@
 /** Reads the content of a file as text. */
+import { buffer } from 'node:stream/consumers'
 import { decodeText } from '../../foundation/text-encoding.ts'
 import { openContent } from '../core/contents/read.ts'
 import type { Scope } from '../core/scope.ts'
@@ -32,7 +33,5 @@ async function readBeginning(
 ): Promise<Buffer> {
   if (size === 0) return Buffer.alloc(0)
   const range = size <= maxBytes ? undefined : { start: 0, end: maxBytes - 1 }
-  const chunks: Buffer[] = []
-  for await (const chunk of await openContent(scope, { sha256, size }, range)) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
+  return buffer(await openContent(scope, { sha256, size }, range))
 }

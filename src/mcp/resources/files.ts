@@ -1,4 +1,5 @@
 /** Files as MCP resources: the content of one, and the list of a type. */
+import { buffer } from 'node:stream/consumers'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { decodeText } from '../../foundation/text-encoding.ts'
@@ -46,9 +47,7 @@ export async function readFileResource(name: One, context: Context): Promise<Fil
     throw new InvalidParams(
       `The file has ${size} bytes, and a resource at most ${LIMITS.resourceFileBytes}. Read its lines with get_file, or download it over REST.`,
     )
-  const chunks: Buffer[] = []
-  for await (const chunk of await openContent(context, { sha256, size })) chunks.push(chunk as Buffer)
-  const bytes = Buffer.concat(chunks)
+  const bytes = await buffer(await openContent(context, { sha256, size }))
   const text = decodeText(bytes)
   return { mimeType, ...(text === null ? { blob: bytes.toString('base64') } : { text }) }
 }

@@ -1,6 +1,8 @@
 /** The tool aggregate_records. */
 import { z } from 'zod'
+import { camelFields } from '../../contract/field-names.ts'
 import { rowsBody } from '../../contract/response-bodies.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_OFFSET, ReadResult } from '../budget/read-result.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
@@ -37,21 +39,8 @@ export const aggregateTools = [
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id, record_type, aggregations, group_by, ...query }, context) => {
-      const { filter, having, sort, as_of, over, limit, offset } = query
-      const asked = {
-        base: base_id,
-        recordType: record_type,
-        aggregations,
-        ...(group_by && { groupBy: group_by }),
-        ...(filter && { filter }),
-        ...(having && { having }),
-        ...(sort !== undefined && { sort }),
-        ...(as_of !== undefined && { asOf: as_of }),
-        ...(over && { over }),
-        ...(limit !== undefined && { limit }),
-        ...(offset !== undefined && { offset }),
-      }
+    run: async ({ base_id: base, ...query }, context) => {
+      const asked = { base, ...camelFields(omitUndefined(query)) }
       return new ReadResult(rowsBody((await aggregate(asked, context)).aggregate), BY_OFFSET)
     },
   }),

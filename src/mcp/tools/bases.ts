@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { BaseBody } from '../../contract/shapes.ts'
 import { withPaths } from '../../foundation/errors.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
@@ -56,11 +57,7 @@ export const baseTools = [
     input: z.strictObject({ base_id: z.string(), ...texts, settings, ...writing }),
     output: answerOutput,
     run: async ({ base_id, name, description, settings }, context) => {
-      const input = {
-        ...(name !== undefined && { name }),
-        ...(description !== undefined && { description }),
-        ...(settings && { settings }),
-      }
+      const input = omitUndefined({ name, description, settings })
       const done = await putBase({ id: base_id, input }, context).catch((thrown: unknown) => {
         throw withPaths(thrown, (path) => (path === '/id' ? '/base_id' : path))
       })

@@ -1,5 +1,6 @@
 /** The tools changes and undo: what was changed, by whom, and taking it back. */
 import { z } from 'zod'
+import { camelFields } from '../../contract/field-names.ts'
 import { awaiting } from '../../contract/plan-messages.ts'
 import { callsBody, changesBody } from '../../contract/response-bodies.ts'
 import { ACTOR_KINDS } from '../../contract/shapes.ts'
@@ -181,11 +182,8 @@ export const changeTools = [
       if (group !== undefined && filter.order === 'asc')
         refuseOthers({ order: filter.order }, 'Groups are listed newest first.')
       const asked = {
-        ...omitUndefined(filter),
+        ...camelFields(omitUndefined({ ...filter, record_type, request_id, actor_kind })),
         base: base_id,
-        ...(record_type !== undefined && { recordType: record_type }),
-        ...(request_id !== undefined && { requestId: request_id }),
-        ...(actor_kind !== undefined && { actorKind: actor_kind }),
         limit,
         showsBefore,
         withTitles: include !== undefined && include !== 'before',
@@ -239,10 +237,8 @@ export const changeTools = [
       if (!isLast && !isNamed) throw ofNothing()
       const { revertChanges } = await revert(
         {
-          ...omitUndefined(filter),
+          ...camelFields(omitUndefined({ ...filter, record_type, request_id })),
           base: base_id,
-          ...(record_type !== undefined && { recordType: record_type }),
-          ...(request_id !== undefined && { requestId: request_id }),
           // Nothing is undone before the plan is confirmed, and the plan lists what it leaves.
           skipConflicts: (on_conflict ?? 'skip') === 'skip',
           force: on_conflict === 'force',

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
 import { answerOutput, PAGE } from '../tool/page-arguments.ts'
@@ -44,10 +45,7 @@ export const historyTools = [
       if (version !== undefined || as_of !== undefined) {
         if (limit !== undefined || cursor !== undefined)
           throw noList(limit === undefined ? 'cursor' : 'limit')
-        const then = {
-          ...(version !== undefined && { version }),
-          ...(as_of !== undefined && { asOf: as_of }),
-        }
+        const then = omitUndefined({ version, asOf: as_of })
         return new ReadResult(trim((await past({ ...target, ...then }, context)).record))
       }
       const page = { limit: limit ?? PAGE, ...(cursor !== undefined && { cursor }) }

@@ -1,6 +1,8 @@
 /** The tool get_related: graph traversal along relationships. */
 import { z } from 'zod'
+import { camelFields } from '../../contract/field-names.ts'
 import { rowsBody } from '../../contract/response-bodies.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_OFFSET, ReadResult, type Row, recordUriIn } from '../budget/read-result.ts'
 import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
@@ -36,20 +38,9 @@ export const relatedTools = [
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id, record_type, id, rel_type, related_type, ...query }, context) => {
-      const { direction, depth, filter, sort, fields, limit, offset } = query
-      const asked = {
-        ...{ base: base_id, recordType: record_type, id, limit },
-        ...(rel_type !== undefined && { relType: rel_type }),
-        ...(direction && { direction }),
-        ...(depth !== undefined && { depth }),
-        ...(related_type !== undefined && { relatedType: related_type }),
-        ...(filter && { filter }),
-        ...(sort !== undefined && { sort }),
-        ...(fields && { fields: withId(fields) }),
-        ...(offset !== undefined && { offset }),
-      }
-      const recordUri = recordUriIn(base_id)
+    run: async ({ base_id: base, fields, ...query }, context) => {
+      const asked = { base, ...camelFields(omitUndefined(query)), ...(fields && { fields: withId(fields) }) }
+      const recordUri = recordUriIn(base)
       return new ReadResult(rowsBody((await related(asked, context)).related), {
         ...BY_OFFSET,
         uriOf: ({ record }) => recordUri(record as Row),

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { notAnExport } from './tar.ts'
 
@@ -31,9 +32,7 @@ export async function* linesOf(name: string, bytes: AsyncIterable<Buffer>): Asyn
 /** All bytes of a short member. @throws VALIDATION_ERROR */
 export async function wholeOf(name: string, size: number, bytes: AsyncIterable<Buffer>): Promise<Buffer> {
   if (size > LIMITS.configBytes) throw notAnExport(`/${name}`, 'too_large', 'The member is too large.')
-  const parts: Buffer[] = []
-  for await (const part of bytes) parts.push(part)
-  return Buffer.concat(parts)
+  return buffer(bytes)
 }
 
 /** Some lines as one list in JSON, so that a statement takes them. */
