@@ -29,7 +29,7 @@ export function useFeed(base: string, search: Search) {
 }
 
 /** Some changes of a request, with their values before. */
-export const useChangesOf = (base: string, request: string, limit: number, enabled = true) =>
+export const useChangesOf = (base: string, request: string, limit: number) =>
   useRead<Page<Change>>(
     pathOf([base, 'changes'], {
       request_id: request,
@@ -38,7 +38,6 @@ export const useChangesOf = (base: string, request: string, limit: number, enabl
       max_string: 300,
       limit,
     }),
-    { enabled },
   )
 
 export type Bar = { at: string; kind: Kind; requests: number; changes: number }

@@ -25,11 +25,8 @@ const STRING = 1000
 
 export const recordPath = ({ base, type, id }: Place) => [base, 'records', type, id]
 
-export const useRecord = (place: Place, isThere = true) =>
-  useRead<Shown>(pathOf(recordPath(place), { include: 'claim', expand: 'attachments' }), {
-    keep: true,
-    enabled: isThere,
-  })
+export const useRecord = (place: Place) =>
+  useRead<Shown>(pathOf(recordPath(place), { include: 'claim', expand: 'attachments' }), { keep: true })
 
 export const useVersion = (place: Place, version: number | undefined) =>
   useRead<Row>(pathOf(recordPath(place), { version }), { enabled: version !== undefined, keep: true })
