@@ -190,6 +190,7 @@ inBrowser('records are a table that filters, with the form of one that refuses t
   await view.click('text=Filter')
   await expect.poll(() => view.locator('tbody tr').count()).toBe(1)
   await view.click('tbody button')
+  expect(await view.textContent('h1')).toBe('Deal 3')
   await picture(shown, 'record-form')
   await view.fill('text=stage >> xpath=../../input', 'lost')
   await view.click('text=Save')
@@ -230,7 +231,8 @@ inBrowser('at an endpoint the views call its own tools, and show no button for w
   const filter = { field: 'data.title', op: 'starts_with', value: 'Desk' }
   const shown = await open('list_deal', { filter, sort: 'id' }, { of })
   const { view } = shown
-  expect(await view.textContent('h1')).toMatch(/deal/i)
+  expect(await view.textContent('h1')).toBe('Deal')
+  expect(await view.locator('th').allTextContents()).toEqual(['title', 'stage'])
   await isReadable(shown)
   await view.selectOption('select', 'title')
   await view.fill('.filter input', 'e2')
@@ -243,6 +245,8 @@ inBrowser('at an endpoint the views call its own tools, and show no button for w
   expect(await dataOf('e2')).toEqual({ title: 'Desk e2', stage: 'won', notes: 'x' })
   const past = await open('history_deal', { id: 'e2' }, { of, theme: 'dark' })
   await isReadable(past)
+  // What was there before is not in a history, so nothing is said of it.
+  expect(await past.view.textContent('article >> nth=0 >> .change-table')).toMatch(/^stage\s*→\s*won$/)
   await past.view.click('article >> nth=0 >> text=Undo')
   await past.view.click('button.primary')
   await expect.poll(async () => (await dataOf('e2')).stage).toBe('open')

@@ -31,7 +31,10 @@ export function changesOf(diff: readonly Step[]): FieldChange[] {
       continue
     }
     const label = top === 'data' && name !== '' ? fieldName(path) : fieldName(top)
-    found.set(path, { name: label, from: before, to: op === 'remove' ? undefined : value })
+    // Histories leave out what was there before.
+    const isUnknown = op !== 'add' && before === undefined
+    const to = op === 'remove' ? undefined : value
+    found.set(path, { name: label, from: before, to, ...(isUnknown && { varies: ['from'] }) })
   }
   return [...found.values()]
 }
@@ -151,10 +154,9 @@ type ListProps = { changes: readonly (FieldChange & { count?: number })[]; most?
 export function ChangesInLine({ changes, most = 4 }: ListProps) {
   return (
     <span className="changes">
-      {changes.slice(0, most).map(({ name, from, to, varies, count }) => (
+      {changes.slice(0, most).map(({ name, count, ...sides }) => (
         <span key={name} className="field-change">
-          <span className="field-name">{name}</span>{' '}
-          <Change from={from} to={to} {...(varies && { varies })} />
+          <span className="field-name">{name}</span> <Change {...sides} />
           {count !== undefined && count > 1 && <span className="times"> × {count}</span>}
         </span>
       ))}
@@ -166,11 +168,11 @@ export function ChangesInLine({ changes, most = 4 }: ListProps) {
 /** Fields below each other, as in the history of a record. */
 export const ChangesInTable = ({ changes, most = CELL }: ListProps) => (
   <dl className="change-table">
-    {changes.map(({ name, from, to }) => (
+    {changes.map(({ name, ...sides }) => (
       <div key={name}>
         <dt>{name}</dt>
         <dd>
-          <Change from={from} to={to} most={most} />
+          <Change {...sides} most={most} />
         </dd>
       </div>
     ))}

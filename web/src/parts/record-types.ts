@@ -37,7 +37,9 @@ export const MADE_ID = /^[\da-f]{8}-[\da-f-]{27}$/
 type Described = Pick<RecordType, 'display' | 'json_schema'>
 /** The property that names a record to a person. */
 export const titleField = ({ display, json_schema: { properties = {} } }: Described): string | undefined =>
-  display.title ?? TITLES.find((name) => Object.hasOwn(properties, name))
+  display.title ?? usualTitle(properties)
+/** The name among those of fields that a title usually has. */
+export const usualTitle = (fields: object) => TITLES.find((name) => Object.hasOwn(fields, name))
 
 /** The title; without one the first text, and last the id. */
 export function titleOf(row: Pick<Row, 'id' | 'data' | 'title'>, type: RecordType | undefined): string {

@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import type { Data, Json, Row } from '../api/shapes.ts'
 import { Button } from '../parts/button.tsx'
+import { usualTitle } from '../parts/record-types.ts'
 import { fieldName, Text } from '../parts/text.tsx'
 import { Failure, useWork } from './frame.tsx'
 import { type Body, callTool, tellModel } from './host.ts'
@@ -27,6 +28,7 @@ const textsOf = ({ data }: Row): Record<string, string> =>
 export function RecordForm({ row, args, tool, onSaved, onBack }: FormProps) {
   const { isBusy, failure, run } = useWork()
   const names = Object.keys(row.data)
+  const title = row.title ?? row.data[usualTitle(row.data) ?? '']
   const [texts, setTexts] = useState(textsOf(row))
   const [isSaved, setSaved] = useState(false)
   const changed = names.filter((name) => texts[name] !== written(row.data[name]))
@@ -52,7 +54,7 @@ export function RecordForm({ row, args, tool, onSaved, onBack }: FormProps) {
   return (
     <section>
       {onBack && <Button label={`← ${words.records.back}`} className="quiet" onClick={onBack} />}
-      <Text in="h1">{row.title ?? row.id}</Text>
+      <Text in="h1">{typeof title === 'string' ? title : row.id}</Text>
       {names.map((name, at) => {
         // As it was: a field that is typed in keeps its lines.
         const Input = written(row.data[name]).length > 60 ? 'textarea' : 'input'

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Row } from '../api/shapes.ts'
 import { Button } from '../parts/button.tsx'
 import { Select } from '../parts/fields.tsx'
+import { nameOf, usualTitle } from '../parts/record-types.ts'
 import { fieldName, Text } from '../parts/text.tsx'
 import { Value } from '../parts/value.tsx'
 import { Failure, type Shown, show, useWork } from './frame.tsx'
@@ -18,12 +19,14 @@ const listedIn = (body: Body): Listed => ({
   hasMore: (body['meta'] as Body | undefined)?.['has_more'] === true,
 })
 
-/** Fields by how many records have them. */
+/** Fields by how many records have them, after what is the title by its name. */
 function columnsOf(rows: readonly Row[]): string[] {
   const counts = new Map<string, number>()
   for (const { data } of rows)
     for (const name of Object.keys(data ?? {})) counts.set(name, (counts.get(name) ?? 0) + 1)
-  return [...counts].sort(([, a], [, b]) => b - a).map(([name]) => name)
+  const title = usualTitle(Object.fromEntries(counts))
+  const weight = (name: string) => (name === title ? Number.POSITIVE_INFINITY : (counts.get(name) ?? 0))
+  return [...counts.keys()].sort((a, b) => weight(b) - weight(a))
 }
 
 function Records({ result, args: sent }: Shown) {
@@ -50,7 +53,7 @@ function Records({ result, args: sent }: Shown) {
     )
   return (
     <section>
-      <Text in="h1">{fieldName(String(args['record_type'] ?? ''))}</Text>
+      <Text in="h1">{nameOf(undefined, String(args['record_type'] ?? ''))}</Text>
       {tools.query_records !== undefined && (
         <Filter tool={tools.query_records} args={sent} columns={columns} onListed={setListed} />
       )}
