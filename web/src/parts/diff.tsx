@@ -55,12 +55,9 @@ function itemsOf(so: FieldChange | undefined, { op, path, value, before }: Step)
   return { from: [...from, ...taken], to: [...to, ...added] }
 }
 
-const dataOf = (state: Json | undefined): Data =>
-  state !== null && typeof state === 'object' && !Array.isArray(state)
-    ? typeof state['data'] === 'object' && state['data'] !== null
-      ? (state['data'] as Data)
-      : state
-    : {}
+const objectOf = (value: Json | undefined): Data | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
+const dataOf = (state: Json | undefined): Data => objectOf(objectOf(state)?.['data']) ?? objectOf(state) ?? {}
 
 export const isEmpty = (value: Json | undefined) => value === undefined || value === null || value === ''
 
