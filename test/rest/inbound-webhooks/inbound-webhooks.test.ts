@@ -305,6 +305,45 @@ describe('a mapping', () => {
     expect(await records()).toHaveLength(1)
   })
 
+  test('reads times by the clock of the zone: those it skips, the second of those it repeats, old ones', async () => {
+    const data = {
+      at: { path: '$.at[*]', date_format: 'iso' },
+      clock: { path: '$.clock[*]', date_format: "yyyy-MM-dd 'T'HH:mm" },
+      offset: { path: '$.offset[*]', date_format: 'dd.MM.yyyy HH:mm xxx' },
+      day: { path: '$.day', date_format: 'd.M.y' },
+    }
+    const properties = { day: { type: 'string', format: 'date' } }
+    const type = { timezone: 'Europe/Berlin', json_schema: { type: 'object', properties } }
+    const { send, records } = await newWebhook({ ...HMAC, mapping: { data } }, type)
+    const payload = {
+      at: [
+        '2026-07-01T09:30',
+        '2026-03-29T02:30',
+        '2026-10-25T02:30',
+        '2026-07-01T09:30-03:30',
+        '2026-07-01',
+      ],
+      clock: ['2026-01-31 T23:59', '2026-03-29 T03:30', '1900-01-01 T00:00'],
+      offset: ['01.07.2026 09:30 +09:00'],
+      day: '1.9.1883',
+    }
+    succeed(await send(payload))
+    expect(dataOf(await records())).toEqual([
+      {
+        at: [
+          '2026-07-01T07:30:00.000Z',
+          '2026-03-29T01:30:00.000Z',
+          '2026-10-25T01:30:00.000Z',
+          '2026-07-01T13:00:00.000Z',
+          '2026-06-30T22:00:00.000Z',
+        ],
+        clock: ['2026-01-31T22:59:00.000Z', '2026-03-29T01:30:00.000Z', '1899-12-31T23:00:00.000Z'],
+        offset: ['2026-07-01T00:30:00.000Z'],
+        day: '1883-09-01',
+      },
+    ])
+  })
+
   test('makes a record of each element, all or none', { tags: 'full' }, async () => {
     const mapping = {
       items: '$.lines',

@@ -56,21 +56,26 @@ export async function mapFields(
 
 /** What a value has beside its text: quotes, a comma. */
 const AROUND = 3
-/** Reading a time takes as long as printing this many characters, or more. */
+/** Reading a time takes as long as printing this many characters, or more: of a format that is known, or of a pattern. */
 const TIME_COST = 100
+const PATTERN_COST = 400
 
 /** Paths may find the same large value many times, so what they find is counted before it is printed. */
-function takeRoom(value: unknown, name: string, { at, room }: Place): void {
+function takeRoom(value: unknown, name: string, place: Place): void {
   for (const each of Array.isArray(value) ? value : [value]) {
     const text = typeof each === 'object' && each !== null ? JSON.stringify(each) : String(each)
-    room.left -= text.length + AROUND
-    if (room.left < 0)
-      throw invalid({
-        path: `${at}/data${pointer(name)}`,
-        code: 'too_large',
-        message: 'What the paths of the mapping find is too large together. Map less of the payload.',
-      })
+    spend(text.length + AROUND, name, place)
   }
+}
+
+function spend(characters: number, name: string, { at, room }: Place): void {
+  room.left -= characters
+  if (room.left < 0)
+    throw invalid({
+      path: `${at}/data${pointer(name)}`,
+      code: 'too_large',
+      message: 'What the paths of the mapping find is too large together. Map less of the payload.',
+    })
 }
 
 /**
@@ -108,25 +113,28 @@ async function fieldValue(
   const isNothing = values.length === 0 || (isSingular && values[0] === null)
   if (isNothing && how.default !== undefined) return how.default
   if (isNothing && isSingular) return values[0]
-  const read = (value: unknown) => converted(value, how, name, place, options)
+  // The library of dates is loaded when a mapping first needs it.
+  const dates = how.date_format === undefined ? undefined : await import('./dates.ts')
+  const read = (value: unknown) => converted(value, how, name, place, options, dates)
   if (isSingular) return read(values[0])
   const list: unknown[] = []
   for (const value of values) {
     if (turnIsOver()) await nextTurn()
-    list.push(await read(value))
+    list.push(read(value))
   }
   return list
 }
 
 type How = Exclude<FieldMapping, string>
 
-async function converted(
+function converted(
   value: unknown,
   { values, date_format: dateFormat, default: otherwise }: How,
   name: string,
   place: Place,
   { timezone, isDate }: ConversionOptions,
-): Promise<unknown> {
+  dates: typeof import('./dates.ts') | undefined,
+): unknown {
   const where = () => ({
     path: `${place.at}/data${pointer(name)}`,
     received: JSON.stringify(value)?.slice(0, 200),
@@ -145,10 +153,9 @@ async function converted(
       allowed: Object.keys(values),
     })
   }
-  if (dateFormat === undefined) return value
-  place.room.left -= TIME_COST
-  const { readTime } = await import('./dates.ts')
-  const time = readTime(value, dateFormat, timezone, isDate(name))
+  if (!dates || dateFormat === undefined) return value
+  spend(dates.isPattern(dateFormat) ? PATTERN_COST : TIME_COST, name, place)
+  const time = dates.readTime(value, dateFormat, timezone, isDate(name))
   if (time !== undefined) return time
   throw invalid({
     ...where(),
@@ -169,7 +176,6 @@ export async function fieldFaults(
   const { path, date_format: dateFormat, values } = field
   const faults = faultsOf(path, `${at}/path`)
   if (dateFormat === undefined) return faults
-  // The library of dates is loaded when a mapping first needs it.
   const { isDateFormat } = await import('./dates.ts')
   if (!isDateFormat(dateFormat))
     faults.push({
