@@ -32,9 +32,8 @@ export function changesOf(diff: readonly Step[]): FieldChange[] {
     }
     const label = top === 'data' && name !== '' ? fieldName(path) : fieldName(top)
     // Histories leave out what was there before.
-    const isUnknown = op !== 'add' && before === undefined
-    const to = op === 'remove' ? undefined : value
-    found.set(path, { name: label, from: before, to, ...(isUnknown && { varies: ['from'] }) })
+    const varies: readonly Side[] = op !== 'add' && before === undefined ? ['from'] : []
+    found.set(path, { name: label, from: before, to: op === 'remove' ? undefined : value, varies })
   }
   return [...found.values()]
 }
