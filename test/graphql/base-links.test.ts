@@ -62,7 +62,7 @@ test('a record is created with its links, in both directions, in one transaction
   expect(upsertCustomer.customer.about_of.nodes).toEqual([{ id: 't1' }])
 })
 
-test('an update adds links in its transaction, and keeps those that exist', { tags: 'full' }, async () => {
+test('an update adds links in its transaction, and keeps those that exist', async () => {
   await ask(
     'mutation { createTicket(id: "t5", data: { title: "Five" }, links: { about: [{ recordType: "odd", id: "o1" }] }) { operation } }',
   )
@@ -112,9 +112,7 @@ test('a token writes no links to types that it may not write', async () => {
   expect(await exists('ticket', 't8')).toBe(false)
 })
 
-test('a deletion that reaches other records makes a plan first if asked, and its token does what the plan says', {
-  tags: 'full',
-}, async () => {
+test('a deletion that reaches other records makes a plan first if asked, and its token does what the plan says', async () => {
   const plan =
     'id deleted plan { what records { count of { type count } } relationships { count } samples token expiresAt }'
   const { deleteCustomer: planned } = await ask(

@@ -56,9 +56,7 @@ const stored = async (id: string) => {
   return status === 200 ? body : null
 }
 
-test('each mutation writes a record, and the history shows that it came through GraphQL', {
-  tags: 'full',
-}, async () => {
+test('each mutation writes a record, and the history shows that it came through GraphQL', async () => {
   const made = await ask(`mutation { createTicket(id: "a1", externalId: "7", data: {
     title: "One", stage: new, amount: 1.5, first_seen_505c_: "x", tags: ["a"], address: { city: "Ulm", _more: { floor: 2 } }, _more: { other: 1 }
   }) { ticket { id title stage _version _externalId address { city } } operation dryRun warnings } }`)
@@ -112,7 +110,7 @@ test('a dry run writes nothing, and a repeated key takes effect once', async () 
   expect(ticketRecords.totalCount).toBe(1)
 })
 
-test('an error names its argument, and nothing is written', { tags: 'full' }, async () => {
+test('an error names its argument, and nothing is written', async () => {
   for (const [args, path] of [
     ['data: { title: "a long title, which is too long" }', '/data/title'],
     ['data: { title: "a", first_seen_505c_: "xxxx" }', '/data/first_seen_505c_'],
@@ -161,9 +159,7 @@ test('a wrong version is a conflict, and the mutations around it are done', asyn
   })
 })
 
-test('a token sees the mutations of the types that it may write, and no others', {
-  tags: 'full',
-}, async () => {
+test('a token sees the mutations of the types that it may write, and no others', async () => {
   const text = (await writer('GET', '/graphql/crm/schema.graphql')).text
   expect(validateSchema(buildSchema(text))).toEqual([])
   expect(text).toContain('input Ticket_Patch {')

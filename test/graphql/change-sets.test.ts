@@ -61,9 +61,7 @@ describe('the typed schema of its address', () => {
     (await as('POST', `/graphql/${base}`, { query })).body
   const READ = '{ deal(id: "d1") { id _version } dealRecords { totalCount } }'
 
-  test('is that of production without what a change-set has not, and its requests run there', {
-    tags: 'full',
-  }, async () => {
+  test('is that of production without what a change-set has not, and its requests run there', async () => {
     const text = (await world.call('GET', '/graphql/crm--fix/schema.graphql')).text
     expect(text).toContain('updateDeal(')
     expect(text).not.toMatch(/claimDeal|attachDeal|dealChanges|_history/)
@@ -90,9 +88,7 @@ describe('the typed schema of its address', () => {
     expect(page.headers.get('content-type')).toContain('text/html')
   })
 
-  test('of production: a token that proposes writes into its change-set there', {
-    tags: 'full',
-  }, async () => {
+  test('of production: a token that proposes writes into its change-set there', async () => {
     const { call } = await world.newToken([{ permission: 'write', writes: 'propose' }])
     const open = async () =>
       (succeed(await world.call('GET', '/v1/crm/previews')).data as { id: string }[]).length
@@ -110,7 +106,7 @@ describe('the typed schema of its address', () => {
   })
 })
 
-test('promote and discard take the documents of REST', { tags: 'full' }, async () => {
+test('promote and discard take the documents of REST', async () => {
   await send('mutation { createRecord(base: "crm--fix", recordType: "deal", id: "d2", data: {}) { id } }')
   const gone = await send(
     'mutation { discardChanges(base: "crm--fix", resources: [{ kind: "record", record_type: "deal", id: "d2" }]) { revision changes } }',
@@ -131,7 +127,7 @@ test('promote and discard take the documents of REST', { tags: 'full' }, async (
   expect(read.data).toEqual({ record: { data: { stage: 'won' } }, base: { changeSet: { status: 'merged' } } })
 })
 
-test('promote takes a deletion that grew once `resolve` says so', { tags: 'full' }, async () => {
+test('promote takes a deletion that grew once `resolve` says so', async () => {
   const types = { source_record_types: ['deal'], target_record_types: ['deal'], on_delete: 'cascade' }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/parent', types), 201)
   succeed(await world.call('PUT', '/v1/crm/records/deal/grows', { data: {} }), 201)

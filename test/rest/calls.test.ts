@@ -179,7 +179,7 @@ test('an outcome that no call has is refused by name, on REST and GraphQL', asyn
 })
 
 describe('what a token sees', () => {
-  test('is its own calls, if it cannot read the whole base, in SQL too', { tags: 'full' }, async () => {
+  test('is its own calls, if it cannot read the whole base, in SQL too', async () => {
     const own = await calls('', other)
     expect(own.length).toBeGreaterThan(0)
     expect(new Set(own.map(({ actor }) => actor.name))).toEqual(new Set(['importer']))
@@ -190,9 +190,7 @@ describe('what a token sees', () => {
     expect(await rows(world)).toEqual([{ actor_name: 'importer' }, { actor_name: 'reply-agent' }])
   })
 
-  test('is nothing of a base that it has no grant on, where it leaves no trace', {
-    tags: 'full',
-  }, async () => {
+  test('is nothing of a base that it has no grant on, where it leaves no trace', async () => {
     succeed(await world.call('PUT', '/v1/bases/closed', {}), 201)
     expect((await agent.call('GET', '/v1/closed/calls')).status).toBe(403)
     expect(succeed(await world.call('GET', '/v1/closed/calls')).data).toEqual([])
@@ -202,7 +200,7 @@ describe('what a token sees', () => {
 describe('the arguments', () => {
   const args = async (requestId: string) => (await calls(`request_id=${requestId}`))[0].arguments
 
-  test('are kept if the base says so: the first 2 KiB, without secrets', { tags: 'full' }, async () => {
+  test('are kept if the base says so: the first 2 KiB, without secrets', async () => {
     succeed(
       await world.call('PUT', '/v1/vault/secrets/mail', { value: 'very-secret-value', bases: ['crm'] }),
       201,
@@ -227,7 +225,7 @@ describe('the arguments', () => {
   })
 })
 
-test('calls are kept for calls_days of the base, and go with it', { tags: 'full' }, async () => {
+test('calls are kept for calls_days of the base, and go with it', async () => {
   const stored = async (base: string) =>
     (
       await world.database.query<{ n: number }>(

@@ -99,9 +99,7 @@ describe('PUT of a base', () => {
     expectFailure(await world.call('GET', '/v1/bases/refused'), 'NOT_FOUND')
   })
 
-  test('is refused when If-Match, If-None-Match or expected_version does not match', {
-    tags: 'full',
-  }, async () => {
+  test('is refused when If-Match, If-None-Match or expected_version does not match', async () => {
     const put = (name: string, headers = {}, more = {}) =>
       world.call('PUT', '/v1/bases/cond', { name, ...more }, headers)
     const [absent] = expectFailure(await put('A', { 'if-match': '"1"' }), 'NOT_FOUND').details
@@ -117,7 +115,7 @@ describe('PUT of a base', () => {
 })
 
 describe('GET of bases', () => {
-  test('pages the list, newest first, with a total only on request', { tags: 'full' }, async () => {
+  test('pages the list, newest first, with a total only on request', async () => {
     const ids = ['page-1', 'page-2', 'page-3']
     for (const id of ids) succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
     const two = succeed(await world.call('GET', '/v1/bases?limit=2&offset=1'))
@@ -128,7 +126,7 @@ describe('GET of bases', () => {
     expect(all.data[0]).not.toHaveProperty('counts')
   })
 
-  test('counts record types and records only on request', { tags: 'full' }, async () => {
+  test('counts record types and records only on request', async () => {
     const type = await world.newType()
     for (const id of ['a', 'b']) await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: {} })
     const { counts } = succeed(await world.call('GET', '/v1/bases/crm?include=counts'))
@@ -152,7 +150,7 @@ describe('GET of bases', () => {
 })
 
 describe('DELETE of a base', () => {
-  test('without records needs no confirmation, and a second one is 404', { tags: 'full' }, async () => {
+  test('without records needs no confirmation, and a second one is 404', async () => {
     succeed(await world.call('PUT', '/v1/bases/gone', {}), 201)
     expect(succeed(await world.call('DELETE', '/v1/bases/gone'))).toEqual({ id: 'gone', deleted: true })
     expectFailure(await world.call('GET', '/v1/bases/gone'), 'NOT_FOUND')
@@ -163,7 +161,7 @@ describe('DELETE of a base', () => {
     expect(account.map((row) => row.operation)).toEqual(['delete'])
   })
 
-  test('with records needs confirm equal to its id', { tags: 'full' }, async () => {
+  test('with records needs confirm equal to its id', async () => {
     succeed(await world.call('PUT', '/v1/bases/full', {}), 201)
     succeed(await world.call('PUT', '/v1/full/record-types/task', {}), 201)
     for (const i of times(3, String)) await world.call('PUT', `/v1/full/records/task/${i}`, { data: {} })
@@ -177,14 +175,14 @@ describe('DELETE of a base', () => {
     expect(succeed(await world.call('GET', '/v1/full/record-types')).data).toEqual([])
   })
 
-  test('with If-Match of another version is 409', { tags: 'full' }, async () => {
+  test('with If-Match of another version is 409', async () => {
     succeed(await world.call('PUT', '/v1/bases/kept', {}), 201)
     const stale = await world.call('DELETE', '/v1/bases/kept', undefined, { 'if-match': '"2"' })
     expectFailure(stale, 'CONFLICT')
     succeed(await world.call('DELETE', '/v1/bases/kept', undefined, { 'if-match': '"1"' }))
   })
 
-  test('deletes its previews, and needs confirm when only these have records', { tags: 'full' }, async () => {
+  test('deletes its previews, and needs confirm when only these have records', async () => {
     succeed(await world.call('PUT', '/v1/bases/live', {}), 201)
     await addPreview('live', 'x')
     succeed(await world.call('PUT', '/v1/live--x/record-types/task', {}), 201)
@@ -206,7 +204,7 @@ const addPreview = (base: string, name: string) =>
 const logOf = (base: string) =>
   world.database.query<LogRow>(`SELECT * FROM plinth.change WHERE base_id = $1 ORDER BY seq`, [base])
 
-test('an unknown base is named at its place in the path', { tags: 'full' }, async () => {
+test('an unknown base is named at its place in the path', async () => {
   const missing = async (method: string, path: string) =>
     expectFailure(await world.call(method, path), 'NOT_FOUND').details[0].path
   expect(await missing('GET', '/v1/bases/absent')).toBe('path/id')
@@ -215,7 +213,7 @@ test('an unknown base is named at its place in the path', { tags: 'full' }, asyn
   expect(await missing('GET', '/v1/first/mcp/tools?endpoint=absent')).toBe('query/endpoint')
 })
 
-test('an unknown base is answered with the nearest one that the token sees', { tags: 'full' }, async () => {
+test('an unknown base is answered with the nearest one that the token sees', async () => {
   for (const id of ['shop', 'other']) succeed(await world.call('PUT', `/v1/bases/${id}`, {}), 201)
   for (const path of ['record-types', 'records/deal', 'changes', 'openapi.json']) {
     const error = expectFailure(await world.call('GET', `/v1/shopp/${path}`), 'NOT_FOUND')
