@@ -1,10 +1,11 @@
+// @module-tag full
 import { expect, test } from 'vitest'
 import { runInWorker } from '../src/foundation/run-in-worker.ts'
 
 const run = (what: string, bounds = { ms: 60_000, megabytes: 64 }) =>
   runInWorker<string>(import.meta.url, './support/in-worker', what, bounds)
 
-test('work in a thread that takes too much time has no result', { tags: 'full' }, async () => {
+test('work in a thread that takes too much time has no result', async () => {
   expect(await run('spin', { ms: 500, megabytes: 64 })).toBeUndefined()
 })
 

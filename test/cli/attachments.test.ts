@@ -1,3 +1,4 @@
+// @module-tag full
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,7 +16,7 @@ afterAll(() => world.close())
 
 const run = (...args: string[]) => plinth(['attachment', ...args], settings)
 
-test('the CLI attaches a file, shows it with a URL, lists and deletes it', { tags: 'full' }, async () => {
+test('the CLI attaches a file, shows it with a URL, lists and deletes it', async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', `/v1/crm/records/${type}/a`, { data: {} }), 201)
   const file = join(world.dataDir, 'note.bin')
@@ -32,9 +33,7 @@ test('the CLI attaches a file, shows it with a URL, lists and deletes it', { tag
   expect((await run('delete', type, 'a', id)).code).toBe(1)
 })
 
-test('the CLI takes the type of an attachment from its filename, if it has a content', {
-  tags: 'full',
-}, async () => {
+test('the CLI takes the type of an attachment from its filename, if it has a content', async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', `/v1/crm/records/${type}/a`, { data: {} }), 201)
   const typeOf = async (...args: string[]) =>

@@ -1,3 +1,4 @@
+// @module-tag full
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +37,7 @@ test('a base goes into a file, and comes out of it under another id', { tags: 'f
   expect(succeed(await world.call('GET', '/v1/copy/records/deal')).data).toHaveLength(2)
 })
 
-test('`--json` prints where the file is and its size, and nothing else', { tags: 'full' }, async () => {
+test('`--json` prints where the file is and its size, and nothing else', async () => {
   const own = await plinth(['base', 'export', 'crm', '--output', at('own.tar'), '--json'], settings)
   expect([own.code, own.err]).toEqual([0, ''])
   expect(JSON.parse(own.out)).toMatchObject({ file: at('own.tar'), size: (await stat(at('own.tar'))).size })
@@ -49,13 +50,13 @@ test('`--json` prints where the file is and its size, and nothing else', { tags:
   expect(await readdir(folder)).not.toContain('no.tar')
 })
 
-test('`open --json` prints the address that signs in, and opens nothing', { tags: 'full' }, async () => {
+test('`open --json` prints the address that signs in, and opens nothing', async () => {
   const { code, out, err } = await plinth(['open', '--base', 'crm', '--json'], settings)
   expect([code, err]).toEqual([0, ''])
   expect(JSON.parse(out)).toEqual({ url: expect.stringContaining(`${world.url}/b/crm#code=`) })
 })
 
-test('the id is that of the file, and a file that is cut is refused', { tags: 'full' }, async () => {
+test('the id is that of the file, and a file that is cut is refused', async () => {
   await plinth(['base', 'export', 'crm', '--no-history', '--output', at('short.tar')], settings)
   const taken = await plinth(['base', 'import', at('short.tar')], settings)
   expect(taken).toMatchObject({ code: 1, err: expect.stringContaining('There is a base "crm" already') })

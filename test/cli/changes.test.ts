@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/until.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -14,7 +15,7 @@ afterAll(() => world.close())
 const put = async (type: string, id: string) =>
   expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { n: 1 } })).status).toBe(201)
 
-test('`changes` prints the log as a table, or as JSON with --json', { tags: 'full' }, async () => {
+test('`changes` prints the log as a table, or as JSON with --json', async () => {
   const type = await world.newType()
   await put(type, 'a')
   await put(type, 'b')
@@ -38,7 +39,7 @@ test('`changes` prints the log as a table, or as JSON with --json', { tags: 'ful
   expect([nothing.code, nothing.out, nothing.err]).toEqual([2, '', expect.stringMatching(says)])
 })
 
-test('`changes` shows what changed, on a terminal with local times and uncut', { tags: 'full' }, async () => {
+test('`changes` shows what changed, on a terminal with local times and uncut', async () => {
   const type = await world.newType()
   const path = `/v1/crm/records/${type}/t2`
   for (const data of [
@@ -65,7 +66,7 @@ test('`changes` shows what changed, on a terminal with local times and uncut', {
   expect(tables.out.split('\n')[1]).toMatch(/ \d\d:\d\d:\d\d /)
 })
 
-test('`changes` lists the newest first, and one line per request', { tags: 'full' }, async () => {
+test('`changes` lists the newest first, and one line per request', async () => {
   const type = await world.newType()
   await put(type, 'a')
   await put(type, 'b')
@@ -102,9 +103,7 @@ test('`changes --follow` prints one entry per line as changes are written', { ta
   expect(ids).toEqual(['first', 'second'])
 })
 
-test('`revert` undoes a change, and `record get --version` and `query --as-of` show earlier versions', {
-  tags: 'full',
-}, async () => {
+test('`revert` undoes a change, and `record get --version` and `query --as-of` show earlier versions', async () => {
   const type = await world.newType()
   const path = `/v1/crm/records/${type}/a`
   for (const n of [1, 2]) await world.call('PUT', path, { data: { n } })
@@ -120,9 +119,7 @@ test('`revert` undoes a change, and `record get --version` and `query --as-of` s
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('or pass --force to revert') })
 })
 
-test('`revert --request-id` undoes a request, and shows the plan with --dry-run', {
-  tags: 'full',
-}, async () => {
+test('`revert --request-id` undoes a request, and shows the plan with --dry-run', async () => {
   const type = await world.newType()
   const headers = { 'x-request-id': 'cli-undo' }
   await world.call('PUT', `/v1/crm/records/${type}/a`, { data: { n: 1 } }, headers)
@@ -142,7 +139,7 @@ test('`revert --request-id` undoes a request, and shows the plan with --dry-run'
   expect(nothing.err).toContain('since')
 })
 
-test('`trace` shows what caused a change and what it set off, oldest first', { tags: 'full' }, async () => {
+test('`trace` shows what caused a change and what it set off, oldest first', async () => {
   const type = await world.newType()
   await put(type, 'a')
   const { data } = (await world.call('GET', `/v1/crm/changes?record_type=${type}`)).body
@@ -165,9 +162,7 @@ test('`trace` shows what caused a change and what it set off, oldest first', { t
   expect(near.err).toContain('There are more steps.')
 })
 
-test('`revert --with-effects` also takes back what a trigger did, and says how much', {
-  tags: 'full',
-}, async () => {
+test('`revert --with-effects` also takes back what a trigger did, and says how much', async () => {
   const [ask, ticket] = [await world.newType(), await world.newType()]
   const steps = [{ name: 't', type: 'create_record', record_type: ticket, id: 't', data: {} }]
   await world.call('PUT', `/v1/crm/actions/do-${ask}`, { steps })
@@ -187,7 +182,7 @@ test('`revert --with-effects` also takes back what a trigger did, and says how m
   expect([await status(ask, 'a'), await status(ticket, 't')]).toEqual([404, 404])
 })
 
-test('`revert` prints the new secret of what it brings back, once', { tags: 'full' }, async () => {
+test('`revert` prints the new secret of what it brings back, once', async () => {
   const type = await world.newType()
   const one = '/v1/crm/inbound-webhooks/told'
   await world.call('PUT', one, { record_type: type, signature: { scheme: 'token' } })

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -13,9 +14,7 @@ afterAll(() => world.close())
 
 const run = (...args: string[]) => plinth(args, settings)
 
-test('the CLI claims a record, extends and completes the claim, and waits for records', {
-  tags: 'full',
-}, async () => {
+test('the CLI claims a record, extends and completes the claim, and waits for records', async () => {
   const type = await world.newType()
   const put = (id: string) =>
     world.call('PUT', `/v1/crm/records/${type}/${id}`, { data: { status: 'open', id } })
@@ -56,7 +55,7 @@ test('the CLI claims a record, extends and completes the claim, and waits for re
   expect(JSON.parse(nothing.out).data).toEqual([])
 })
 
-test('`claim --patch` writes the data of what it claims, or claims nothing', { tags: 'full' }, async () => {
+test('`claim --patch` writes the data of what it claims, or claims nothing', async () => {
   const type = await world.newType({
     json_schema: { properties: { status: { enum: ['open', 'doing'] } }, additionalProperties: false },
   })

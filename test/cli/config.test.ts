@@ -1,3 +1,4 @@
+// @module-tag full
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -82,9 +83,7 @@ test('a file is pulled, compared and pushed: exit code 0 without changes, 2 with
   expect(await run('crm--dev', ['preview', 'delete', 'crm--dev'])).toMatchObject({ code: 0 })
 })
 
-test('a file keeps its numbers: one that would change on the way is refused, in JSON and in YAML', {
-  tags: 'full',
-}, async () => {
+test('a file keeps its numbers: one that would change on the way is refused, in JSON and in YAML', async () => {
   await run('crm', ['preview', 'create', 'numbers'])
   const type = (value: string) => `{"id":"n","display":{"n":${value}}}`
   const json = (value: string) => `{"plinth":1,"base":"crm","record_types":[${type(value)}]}`
@@ -185,7 +184,7 @@ test('on a terminal a promotion applies what it shows, and nothing that came whi
   expect(succeed(await world.call('GET', `/v1/crm/records/${type}/r1`)).data).toEqual({ name: 'Later' })
 })
 
-test('a conflict shows what each side changed', { tags: 'full' }, async () => {
+test('a conflict shows what each side changed', async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'sides' }), 201)
   for (const [base, description] of [
     ['crm', 'prod'],
@@ -225,7 +224,7 @@ test('a promotion and a rollback print the new secrets, which no later request r
   for (const path of ['crm/triggers/hook', `bases/${dev}`]) succeed(await world.call('DELETE', `/v1/${path}`))
 })
 
-test('a push prints the new secrets once, and the secret of the file never', { tags: 'full' }, async () => {
+test('a push prints the new secrets once, and the secret of the file never', async () => {
   const dev = 'crm--pushed'
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'pushed' }), 201)
   const file = JSON.stringify({
@@ -244,9 +243,7 @@ test('a push prints the new secrets once, and the secret of the file never', { t
   succeed(await world.call('DELETE', `/v1/bases/${dev}`))
 })
 
-test('a preview is named by its whole id; a production base is not taken for one', {
-  tags: 'full',
-}, async () => {
+test('a preview is named by its whole id; a production base is not taken for one', async () => {
   succeed(await world.call('PUT', '/v1/bases/plain', {}), 201)
   for (const act of ['get', 'delete'])
     for (const id of ['plain', 'dev'])
@@ -258,7 +255,7 @@ test('a preview is named by its whole id; a production base is not taken for one
   succeed(await world.call('DELETE', '/v1/bases/plain'))
 })
 
-test('a file of several YAML documents is refused in plain words', { tags: 'full' }, async () => {
+test('a file of several YAML documents is refused in plain words', async () => {
   const several = 'plinth: 1\nbase: crm\n---\nplinth: 1\nbase: crm\n'
   expect(await run('crm', ['config', 'diff', '-'], several)).toEqual({
     code: 64,
@@ -269,9 +266,7 @@ test('a file of several YAML documents is refused in plain words', { tags: 'full
   expect([one.code, one.out]).toEqual([0, 'No changes.\n'])
 })
 
-test('wrong usage of a diff exits with 64, since 2 says that there are changes and 1 that it is refused', {
-  tags: 'full',
-}, async () => {
+test('wrong usage of a diff exits with 64, since 2 says that there are changes and 1 that it is refused', async () => {
   const broken = join(folder, 'broken.yaml')
   await writeFile(broken, 'a: [')
   expect(await run('crm', ['config', 'diff', broken])).toMatchObject({ code: 64, out: '' })
@@ -346,7 +341,7 @@ test('every command of a change exits with 0 when done or with nothing to do, an
   expect(await codes('crm', ['preview', 'delete', dev])).toBe(1)
 })
 
-test('a plan has colors only where they are wanted', { tags: 'full' }, async () => {
+test('a plan has colors only where they are wanted', async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'colors' }), 201)
   const type = { id: 'type1', name: 'Colors', json_schema: {} }
   const file = JSON.stringify({ plinth: 1, base: 'crm', record_types: [type] })
@@ -362,9 +357,7 @@ test('a plan has colors only where they are wanted', { tags: 'full' }, async () 
   succeed(await world.call('DELETE', '/v1/bases/crm--colors'))
 })
 
-test('a seed is put, applied, reset and cleared in a preview, and refused on production', {
-  tags: 'full',
-}, async () => {
+test('a seed is put, applied, reset and cleared in a preview, and refused on production', async () => {
   succeed(await world.call('POST', '/v1/crm/preview', { name: 'seeds' }), 201)
   const records = JSON.stringify([{ record_type: 'type1', external_id: 'a', data: { n: 1 } }])
   const dev = (...args: string[]) => run('crm--seeds', ['seed', ...args])
@@ -385,7 +378,7 @@ test('a seed is put, applied, reset and cleared in a preview, and refused on pro
   })
 })
 
-test('the schema that records have is proposed', { tags: 'full' }, async () => {
+test('the schema that records have is proposed', async () => {
   succeed(await world.call('PUT', '/v1/crm/records/type1/r', { data: { n: 1 } }), 201)
   const inferred = await run('crm', ['record-type', 'infer', 'type1', '--json'])
   expect([inferred.code, JSON.parse(inferred.out).json_schema]).toEqual([

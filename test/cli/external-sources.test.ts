@@ -1,3 +1,4 @@
+// @module-tag full
 /** `--external-source`: reads and writes of the command line that go to another system. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { json, openUpstream, type Upstream } from '../support/upstream.ts'
@@ -42,7 +43,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => plinth(args, settings)
 
-test('`query`, `record list` and `record get` read from the source', { tags: 'full' }, async () => {
+test('`query`, `record list` and `record get` read from the source', async () => {
   for (const command of [['query'], ['record', 'list']]) {
     const { code, out, err } = await run(...command, type, '--external-source', 'hub', '--json')
     expect([command, code], err).toEqual([command, 0])
@@ -57,9 +58,7 @@ test('`query`, `record list` and `record get` read from the source', { tags: 'fu
   expect(JSON.parse(one.out)).toMatchObject({ id: 'p2', external_source: 'hub', data: { name: 'Ben' } })
 })
 
-test('a filter with the source is refused with its reason, and without the source nothing is stored', {
-  tags: 'full',
-}, async () => {
+test('a filter with the source is refused with its reason, and without the source nothing is stored', async () => {
   const filter = '{"field":"data.name","op":"eq","value":"Ada"}'
   const refused = await run('query', type, '--external-source', 'hub', '--filter', filter)
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('VALIDATION_ERROR') })

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The tool calls of a session, run again in a change-set. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -58,9 +59,7 @@ const replay = async (more: readonly string[]) => {
   return { ...run, body: run.out === '' ? null : JSON.parse(run.out) }
 }
 
-test('on the state that the session found, it ends as the session did, whatever came later', {
-  tags: 'full',
-}, async () => {
+test('on the state that the session found, it ends as the session did, whatever came later', async () => {
   await put('d1', { title: 'd1', stage: 'later' })
   const { code, body, err } = await replay(['--into', 'crm--then'])
   expect(body, err).toMatchObject({

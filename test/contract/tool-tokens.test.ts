@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createCrm } from '../support/crm.ts'
 import { rpc } from '../support/mcp.ts'
@@ -45,7 +46,7 @@ async function profiles(): Promise<(string | number)[][]> {
   return rows
 }
 
-test('schema/tool-tokens.md equals the tokens of the lists of tools', { tags: 'full' }, async () => {
+test('schema/tool-tokens.md equals the tokens of the lists of tools', async () => {
   const tools = await listed('/mcp/types-300')
   const all = await listed('/mcp')
   const inBase = new Map(tools.map((tool) => [tool.name, tokensOfTools([tool])]))

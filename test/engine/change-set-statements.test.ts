@@ -1,3 +1,4 @@
+// @module-tag full
 /** What change-sets cost those who use none: no statement more. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -39,9 +40,7 @@ async function statementsOf(work: () => Promise<void>): Promise<string[]> {
   )
 }
 
-test('production runs the statements that it runs without change-sets, and none names a draft', {
-  tags: 'full',
-}, async () => {
+test('production runs the statements that it runs without change-sets, and none names a draft', async () => {
   let n = 0
   const work = async () => {
     const record = '/v1/crm/records/deal/a'

@@ -1,10 +1,9 @@
+// @module-tag full
 /** A read whose client disconnects is cancelled, also if the first cancel request arrives before its statement. */
 import { expect, test } from 'vitest'
 import { DisconnectWatch } from '../../src/engine/storage/database/query-cancellation.ts'
 
-test('a cancel request without effect is sent again, and none after the read ends', {
-  tags: 'full',
-}, async () => {
+test('a cancel request without effect is sent again, and none after the read ends', async () => {
   const client = new AbortController()
   client.abort()
   const second = Promise.withResolvers<void>()

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Arguments of `/graphql/{base}`: variables within JSON, dates, and what errors call them. */
 import { buildSchema, validateSchema } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -50,9 +51,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('a JSON argument takes variables at any depth, and leaves out those without a value', {
-  tags: 'full',
-}, async () => {
+test('a JSON argument takes variables at any depth, and leaves out those without a value', async () => {
   const by = 'filter: { and: [{ field: "data.title", op: $op, value: $title }] }'
   const head = '($op: String!, $title: String, $more: JSON)'
   expect(await ids(by, '($op: String!, $title: String)', { op: 'eq', title: 'Two' })).toEqual(['t2'])
@@ -72,7 +71,7 @@ test('a JSON argument takes variables at any depth, and leaves out those without
   expect(body.errors[0].message).toMatch(/"\$unknown" is not defined/)
 })
 
-test('a date is compared with days, and nothing else', { tags: 'full' }, async () => {
+test('a date is compared with days, and nothing else', async () => {
   expect(await ids('where: { day: { gt: "2026-01-31" } }')).toEqual(['t2'])
   expect(await ids('where: { day: { eq: $day } }', '($day: Date)', { day: '2026-01-31' })).toEqual(['t1'])
   for (const day of ['"soon"', '5', '"2026-13-01"', '{ a: 1 }'])
@@ -81,7 +80,7 @@ test('a date is compared with days, and nothing else', { tags: 'full' }, async (
     )
 })
 
-test('errors name terms of the sort, operators and links as the arguments do', { tags: 'full' }, async () => {
+test('errors name terms of the sort, operators and links as the arguments do', async () => {
   const list = (args: string) => `{ ticketRecords(${args}) { nodes { id } } }`
   const unsearched = await fail(list('sort: [{ id: ASC }, { _searchScore: DESC }]'))
   expect(unsearched.path).toBe('/sort/1/_searchScore')
@@ -114,7 +113,7 @@ test('an error of a size names the argument that reads on', async () => {
   expect(await message('{ ticketAggregate(first: 0) { count } }')).toMatch(/Read more with offset/)
 })
 
-test('properties that are called like filters have types of their own', { tags: 'full' }, async () => {
+test('properties that are called like filters have types of their own', async () => {
   await world.call('PUT', '/v1/bases/clash', { name: 'Clash' })
   const within = { type: 'object', properties: { text: { type: 'string' } } }
   const values = { enum: ['open', 'closed'] }

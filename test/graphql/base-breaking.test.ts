@@ -1,3 +1,4 @@
+// @module-tag full
 /** Warnings about changes that break clients generated from `/graphql/{base}`. */
 import fc from 'fast-check'
 import { buildClientSchema, findBreakingChanges, getIntrospectionQuery } from 'graphql'
@@ -40,17 +41,13 @@ afterAll(() => world.close())
 
 const START = 'Clients that were generated from the schema of /graphql/crm may break: '
 
-test('a property that goes is named once, though filters, sorts and inputs lose it too', {
-  tags: 'full',
-}, async () => {
+test('a property that goes is named once, though filters, sorts and inputs lose it too', async () => {
   const { title: _, ...rest } = TICKET
   expect(await put('ticket', rest)).toEqual([`${START}Ticket.title was removed.`])
   expect(await put('ticket', TICKET)).toEqual([])
 })
 
-test('a field of another kind, an enum value that goes and a required property are named', {
-  tags: 'full',
-}, async () => {
+test('a field of another kind, an enum value that goes and a required property are named', async () => {
   const changed = { ...TICKET, amount: { type: 'string' }, stage: { ...STAGES, enum: ['open', 'new'] } }
   expect(await put('ticket', changed, ['title'])).toEqual([
     `${START}Ticket.amount changed type from Float to String. closed was removed from enum type Ticket__stage. Ticket_Input.title changed type from String to String!.`,
@@ -61,14 +58,14 @@ test('a field of another kind, an enum value that goes and a required property a
   ])
 })
 
-test('what clients do not see, and what they can ignore, is no warning', { tags: 'full' }, async () => {
+test('what clients do not see, and what they can ignore, is no warning', async () => {
   const wider = { ...TICKET, stage: { ...STAGES, enum: ['open', 'closed', 'new'] }, more: { type: 'string' } }
   expect(await put('ticket', wider)).toEqual([])
   const { call } = world
   expect(breaksIn(await call('PATCH', typePath('ticket'), { description: 'Other words' }))).toEqual([])
 })
 
-test('a PATCH, a dry run, GraphQL, MCP and a batch warn alike', { tags: 'full' }, async () => {
+test('a PATCH, a dry run, GraphQL, MCP and a batch warn alike', async () => {
   const expected = `${START}Ticket.amount was removed.`
   const { amount: _, ...rest } = TICKET
   const { json_schema } = object(rest)
@@ -86,9 +83,7 @@ test('a PATCH, a dry run, GraphQL, MCP and a batch warn alike', { tags: 'full' }
   expect(batch.data[0].warnings).toContain(expected)
 })
 
-test('a relationship type that changes its ends or cardinality names the fields of both ends', {
-  tags: 'full',
-}, async () => {
+test('a relationship type that changes its ends or cardinality names the fields of both ends', async () => {
   const { call } = world
   const toOne = { ...LINKED, cardinality: 'many_to_one' }
   expect(breaksIn(await call('PUT', LINK, toOne))).toEqual([
@@ -99,9 +94,7 @@ test('a relationship type that changes its ends or cardinality names the fields 
   ])
 })
 
-test('a new relationship type breaks nothing but the fields whose names it takes', {
-  tags: 'full',
-}, async () => {
+test('a new relationship type breaks nothing but the fields whose names it takes', async () => {
   const { call } = world
   const ofFirms = { source_record_types: ['customer'], target_record_types: ['firm'] }
   expect(breaksIn(await call('PUT', '/v1/crm/relationship-types/employer', ofFirms))).toEqual([])
@@ -112,7 +105,7 @@ test('a new relationship type breaks nothing but the fields whose names it takes
     succeed(await call('DELETE', `/v1/crm/relationship-types/${id}`))
 })
 
-test('a property that takes the name of a relationship renames its field', { tags: 'full' }, async () => {
+test('a property that takes the name of a relationship renames its field', async () => {
   expect(await put('ticket', { ...TICKET, customer: { type: 'string' } })).toEqual([
     `${START}Ticket.customer changed type from CustomerConnection! to String.`,
   ])
@@ -124,7 +117,7 @@ test('a property that takes the name of a relationship renames its field', { tag
   expect(breaksIn(again)).toEqual([])
 })
 
-test('a config file warns where it is compared and where it is applied', { tags: 'full' }, async () => {
+test('a config file warns where it is compared and where it is applied', async () => {
   const { call } = world
   succeed(await call('POST', '/v1/crm/preview', { name: 'next' }), 201)
   const config = succeed(await call('GET', '/v1/crm--next/config'))

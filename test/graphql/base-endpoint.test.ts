@@ -1,3 +1,4 @@
+// @module-tag full
 /** `/graphql/{base}/e/{endpoint}`: the types of an endpoint, within its policy. */
 import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -77,9 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('the schema has the types, operations, fields and relationships of the endpoint, and no others', {
-  tags: 'full',
-}, async () => {
+test('the schema has the types, operations, fields and relationships of the endpoint, and no others', async () => {
   const { text, headers } = await world.call('GET', `${AT}/schema.graphql`)
   const schema = buildSchema(text)
   expect(Object.keys(schema.getQueryType()?.getFields() ?? {}).sort()).toEqual([
@@ -98,9 +97,7 @@ test('the schema has the types, operations, fields and relationships of the endp
   expect(whole.text).toContain('secret')
 })
 
-test('reads stay within the policy, in lists, links, filters, aggregates and single records', {
-  tags: 'full',
-}, async () => {
+test('reads stay within the policy, in lists, links, filters, aggregates and single records', async () => {
   const { ticketRecords, t3, customerRecords, ticketAggregate } = await ask(`{
     ticketRecords(sort: [{ id: ASC }]) { totalCount nodes { id title _data customer { nodes { id name } totalCount } } }
     t3: ticket(id: "t3") { id }
@@ -135,7 +132,7 @@ test('reads stay within the policy, in lists, links, filters, aggregates and sin
   expect(links.code).toBe('VALIDATION_ERROR')
 })
 
-test('writes get the defaults of the endpoint, and cannot leave its rows', { tags: 'full' }, async () => {
+test('writes get the defaults of the endpoint, and cannot leave its rows', async () => {
   const { createTicket } = await ask(
     'mutation { createTicket(id: "new", data: { title: "New" }) { ticket { id _data } } }',
   )
@@ -154,9 +151,7 @@ test('writes get the defaults of the endpoint, and cannot leave its rows', { tag
     expect((await fail(`mutation { ${mutation} }`)).code).toBe('VALIDATION_ERROR')
 })
 
-test('a token of the endpoint alone uses it, and a reader of it writes nothing', {
-  tags: 'full',
-}, async () => {
+test('a token of the endpoint alone uses it, and a reader of it writes nothing', async () => {
   const only = await world.newToken([{ endpoint: 'desk', permission: 'write' }])
   expect((await ask('{ ticketAggregate { count } }', only.call)).ticketAggregate[0].count).toBe(3)
   expect((await send('{ _base }', only.call, '/graphql/crm')).status).toBe(403)
@@ -169,9 +164,7 @@ test('a token of the endpoint alone uses it, and a reader of it writes nothing',
   expect((await world.call('GET', '/graphql/crm/e/nothing/schema.graphql')).status).toBe(404)
 })
 
-test('records that are resources can be followed from now on, without what changed and by whom', {
-  tags: 'full',
-}, async () => {
+test('records that are resources can be followed from now on, without what changed and by whom', async () => {
   const put = (more: object = {}) =>
     world.call('PUT', '/v1/crm/endpoints/watch', {
       resources: true,
@@ -207,9 +200,7 @@ test('records that are resources can be followed from now on, without what chang
   expect((await world.call('GET', `${path}/schema.graphql`)).text).not.toContain('Subscription')
 })
 
-test('an endpoint that links records does so for types that it only reads, within their rows', {
-  tags: 'full',
-}, async () => {
+test('an endpoint that links records does so for types that it only reads, within their rows', async () => {
   succeed(
     await world.call('PUT', '/v1/crm/endpoints/linking', {
       tools: [

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
@@ -27,9 +28,7 @@ async function lifeOf(type: string, id: string): Promise<number[]> {
   return (await world.logOf(type, id)).map(({ seq }) => Number(seq))
 }
 
-test('changesMatch is true if the record matches the filter before or after the change', {
-  tags: 'full',
-}, async () => {
+test('changesMatch is true if the record matches the filter before or after the change', async () => {
   const type = await world.newType()
   const seqs = await lifeOf(type, 'a')
   const matching = async (filter: unknown) => {
@@ -45,9 +44,7 @@ test('changesMatch is true if the record matches the filter before or after the 
   expect((await ask(type, isN(1), [])).data.changesMatch).toBe(false)
 })
 
-test('changesMatch is false for entries of other types and for unknown entries', {
-  tags: 'full',
-}, async () => {
+test('changesMatch is false for entries of other types and for unknown entries', async () => {
   const [type, other] = [await world.newType(), await world.newType()]
   const seqs = await lifeOf(other, 'a')
   expect(
@@ -55,9 +52,7 @@ test('changesMatch is false for entries of other types and for unknown entries',
   ).toBe(false)
 })
 
-test('changesMatch is FORBIDDEN for a type outside the grants, and false for its entries', {
-  tags: 'full',
-}, async () => {
+test('changesMatch is FORBIDDEN for a type outside the grants, and false for its entries', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const seqs = await lifeOf(shut, 'a')
   const { call } = await world.newToken([{ record_type: open, permission: 'read' }])
@@ -86,7 +81,7 @@ describe('with a condition', () => {
   const asked = async (variables: object, call = world.call): Promise<Body> =>
     (await call('POST', '/graphql', { query: CONDITIONAL, variables })).body
 
-  test('changesMatch is true for the entries that meet it, within the filter', { tags: 'full' }, async () => {
+  test('changesMatch is true for the entries that meet it, within the filter', async () => {
     const type = await world.newType()
     const seqs = await lifeOf(type, 'a')
     const matching = async (more: object) => {
@@ -98,7 +93,7 @@ describe('with a condition', () => {
     expect(await matching({})).toEqual([true, true, true, true, true])
   })
 
-  test('changesMatch is false for entries of types outside the grants', { tags: 'full' }, async () => {
+  test('changesMatch is false for entries of types outside the grants', async () => {
     const [open, shut] = [await world.newType(), await world.newType()]
     const seqs = await lifeOf(shut, 'a')
     const { call } = await world.newToken([{ record_type: open, permission: 'read' }])

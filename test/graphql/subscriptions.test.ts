@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import type { Body } from '../support/server.ts'
@@ -20,9 +21,7 @@ const ask = async (query: string, headers: Record<string, string> = {}): Promise
 const put = async (type: string, id: string, data: object) =>
   expect((await world.call('PUT', `/v1/crm/records/${type}/${id}`, { data })).status).toBeLessThan(300)
 
-test('the changes query returns a page, and the subscription the entries after it', {
-  tags: 'full',
-}, async () => {
+test('the changes query returns a page, and the subscription the entries after it', async () => {
   const type = await world.newType()
   await put(type, 'a', { n: 1 })
   const list = `{ changes(base: "crm", recordType: "${type}", limit: 1) {
@@ -52,7 +51,7 @@ test('the changes query returns a page, and the subscription the entries after i
   stream.cut()
 })
 
-test('the changes query takes its order as an enum, in both cases', { tags: 'full' }, async () => {
+test('the changes query takes its order as an enum, in both cases', async () => {
   const type = await world.newType()
   await put(type, 'a', { n: 1 })
   await put(type, 'b', { n: 1 })
@@ -62,7 +61,7 @@ test('the changes query takes its order as an enum, in both cases', { tags: 'ful
   }
 })
 
-test('a changes subscription returns only entries that the token may read', { tags: 'full' }, async () => {
+test('a changes subscription returns only entries that the token may read', async () => {
   const [open, shut] = [await world.newType(), await world.newType()]
   const { token } = await world.newToken([{ record_type: open, permission: 'read' }])
   const stream = await follow({}, token)
@@ -77,7 +76,7 @@ test('a changes subscription returns only entries that the token may read', { ta
   stream.cut()
 })
 
-test('a subscription requires a stream, a valid token and the GraphQL limits', { tags: 'full' }, async () => {
+test('a subscription requires a stream, a valid token and the GraphQL limits', async () => {
   const { errors } = await ask('subscription { changes(base: "crm") { seq } }')
   expect(errors[0].extensions.code).toBe('VALIDATION_ERROR')
   expect(errors[0].message).toContain('text/event-stream')
@@ -92,9 +91,7 @@ test('a subscription requires a stream, a valid token and the GraphQL limits', {
   await unknown.ended
 })
 
-test('recordTypeChanges returns readable types, and endpoint changes only with read permission or its id', {
-  tags: 'full',
-}, async () => {
+test('recordTypeChanges returns readable types, and endpoint changes only with read permission or its id', async () => {
   const type = await world.newType()
   const { token } = await world.newToken([{ record_type: type, permission: 'read' }])
   const endpoint = (id: string, description: string) =>
@@ -127,7 +124,7 @@ test('recordTypeChanges returns readable types, and endpoint changes only with r
   for (const stream of [limited, there, admin]) stream.cut()
 })
 
-test('a subscription ends when its token is revoked', { tags: 'full' }, async () => {
+test('a subscription ends when its token is revoked', async () => {
   const { id, token } = await world.newToken([{ permission: 'read' }])
   const stream = await follow({}, token)
   succeed(await world.call('DELETE', `/v1/tokens/${id}`))
@@ -135,7 +132,7 @@ test('a subscription ends when its token is revoked', { tags: 'full' }, async ()
   expect(stream.events).toEqual([])
 })
 
-test('subscriptions end on graceful shutdown, and the server closes', { tags: 'full' }, async () => {
+test('subscriptions end on graceful shutdown, and the server closes', async () => {
   const other = await openWorld()
   const stream = await openStream(other, '/graphql', { body: { query: FOLLOW } })
   await other.close()

@@ -1,3 +1,4 @@
+// @module-tag full
 /** A token that proposes, at an endpoint: its tools write into the change-set of the token, within the policy of the endpoint. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -54,7 +55,7 @@ const inProduction = async () =>
 const namesOf = async (token: string, path = PATH): Promise<string[]> =>
   (await rpc(world, path, 'tools/list', {}, { token })).body.result.tools.map(({ name }: Body) => name)
 
-test('it is offered what can be proposed', { tags: 'full' }, async () => {
+test('it is offered what can be proposed', async () => {
   const { token } = await newAgent()
   const names = await namesOf(token)
   for (const name of ['create_deal', 'update_deal', 'delete_deal', 'create_note', 'get_deal', 'batch'])
@@ -67,7 +68,7 @@ test('it is offered what can be proposed', { tags: 'full' }, async () => {
   expect(await namesOf(half.token)).not.toContain('create_note')
 })
 
-test('it writes and reads its change-set, and nothing of production', { tags: 'full' }, async () => {
+test('it writes and reads its change-set, and nothing of production', async () => {
   const { run, call } = await newAgent()
   const before = await inProduction()
   const updated = await run('update_deal', { id: 'mine', n: 2 })
@@ -88,7 +89,7 @@ test('it writes and reads its change-set, and nothing of production', { tags: 'f
   expect(await inProduction()).toBe(before)
 })
 
-test('the policy of the endpoint bounds what it proposes', { tags: 'full' }, async () => {
+test('the policy of the endpoint bounds what it proposes', async () => {
   const { run, call } = await newAgent()
   const before = await inProduction()
   const refused = [
@@ -108,7 +109,7 @@ test('the policy of the endpoint bounds what it proposes', { tags: 'full' }, asy
   expect(await inProduction()).toBe(before)
 })
 
-test('its GraphQL proposes too, within the same policy', { tags: 'full' }, async () => {
+test('its GraphQL proposes too, within the same policy', async () => {
   const { call, run } = await newAgent()
   const ask = async (query: string) => (await call('POST', '/graphql/crm/e/desk', { query })).body
   const before = await inProduction()
@@ -142,7 +143,7 @@ test('its GraphQL proposes too, within the same policy', { tags: 'full' }, async
   expect(await inProduction()).toBe(before)
 })
 
-test('a grant of the endpoint that writes does so directly', { tags: 'full' }, async () => {
+test('a grant of the endpoint that writes does so directly', async () => {
   const { token } = await world.newToken([{ base: 'crm', endpoint: 'desk', permission: 'write' } as never])
   const done = await callTool(world, PATH, 'update_deal', { id: 'mine', n: 7 }, { token })
   expect(done.body.change_set).toBeUndefined()

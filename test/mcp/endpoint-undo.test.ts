@@ -1,3 +1,4 @@
+// @module-tag full
 /** The undo of an endpoint: a caller takes back its own requests there, within the policies. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../support/answers.ts'
@@ -69,9 +70,7 @@ test('takes back the last request, out of sight too, and the next undo goes furt
   expect((await read('new')).error.code).toBe('NOT_FOUND')
 })
 
-test('takes back nothing of other callers, of other addresses, or that others have changed since', {
-  tags: 'full',
-}, async () => {
+test('takes back nothing of other callers, of other addresses, or that others have changed since', async () => {
   const { type, tool, as, one, other, read, put } = await open()
   const requestOf = async () =>
     succeed(await world.call('GET', '/v1/crm/changes?order=desc&limit=1')).data[0].request_id
@@ -121,9 +120,7 @@ test('writes no state that its tools may not write, and is there only where it i
   expect(listed.result.tools.map(({ name }: Body) => name)).not.toContain('undo')
 })
 
-test('is a mutation of the GraphQL schema of the endpoint, for requests of both', {
-  tags: 'full',
-}, async () => {
+test('is a mutation of the GraphQL schema of the endpoint, for requests of both', async () => {
   const { type, tool, one, read } = await open()
   const path = `/graphql/crm/e/${type}`
   const ask = async (query: string) => {

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Views at an endpoint: which tools open one, what a view calls there, and that it can do no more than the tools. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -46,9 +47,7 @@ const deletions = () => ({
 const listed = async (path = PATH): Promise<Map<string, Body>> =>
   new Map((await ask('tools/list', {}, { path })).result.tools.map((tool: Body) => [tool.name, tool]))
 
-test('tools have the views of what they are, and views call tools that no model is shown', {
-  tags: 'full',
-}, async () => {
+test('tools have the views of what they are, and views call tools that no model is shown', async () => {
   const tools = await listed()
   const views = [...tools].map(([name, { _meta }]) => [name, _meta?.ui])
   expect(Object.fromEntries(views)).toEqual({
@@ -76,7 +75,7 @@ test('tools have the views of what they are, and views call tools that no model 
   expect(names.sort()).toEqual(['get_ticket', 'history_ticket', 'list_note', 'list_ticket'])
 })
 
-test('a view is told the tools of its place', { tags: 'full' }, async () => {
+test('a view is told the tools of its place', async () => {
   const placeOf = async (name: string, args: object, path = PATH) =>
     (await call(name, args, { path }))._meta['plinth/view']
   const { token_id: undoes } = (await call('history_ticket', { id: ids[0] })).structuredContent.data[0].actor
@@ -95,9 +94,7 @@ test('a view is told the tools of its place', { tags: 'full' }, async () => {
   expect((await call('create_ticket', { team: 'a' }))._meta?.['plinth/view']).toBeUndefined()
 })
 
-test('a plan reaches the model without its token, and the view decides it there and nowhere else', {
-  tags: 'full',
-}, async () => {
+test('a plan reaches the model without its token, and the view decides it there and nowhere else', async () => {
   const planned = await call('batch', deletions())
   expect(planned.structuredContent.plan).toMatchObject({ records: { count: 2 } })
   expect(JSON.stringify([planned.structuredContent, planned.content])).not.toContain('plan_token')
@@ -171,9 +168,7 @@ test('a form saves what the tool of the type could, and no more', { tags: 'full'
   expect(await dataOf(id)).toMatchObject({ n: 2 })
 })
 
-test('where the author named tools as those of views, they keep their names, and plans have their tokens', {
-  tags: 'full',
-}, async () => {
+test('where the author named tools as those of views, they keep their names, and plans have their tokens', async () => {
   await put('endpoints/named', {
     tools: [
       { record_type: 'note', operations: ['list'], name_override: 'decide' },
@@ -216,9 +211,7 @@ test('where the author named tools as those of views, they keep their names, and
   expect(planned._meta?.['plinth/decision']).toBeUndefined()
 })
 
-test('who proposes here sees that as the endpoint shows it, and decides nothing', {
-  tags: 'full',
-}, async () => {
+test('who proposes here sees that as the endpoint shows it, and decides nothing', async () => {
   const [id = '', other = ''] = ids
   await put('records/ticket/out', { data: { team: 'b', n: 1 } })
   const all = await world.newToken([{ permission: 'write', writes: 'propose' }])

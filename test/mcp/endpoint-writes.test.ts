@@ -1,3 +1,4 @@
+// @module-tag full
 /** What an endpoint lets a limited agent write: out of its filter, and by actions with rights of their own. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../support/answers.ts'
@@ -37,9 +38,7 @@ describe('A filter for writes', () => {
     return { type, ...at(type, (await grantOn(type)).token) }
   }
 
-  test('lets a tool write a record out of its own sight, and shows what it wrote', {
-    tags: 'full',
-  }, async () => {
+  test('lets a tool write a record out of its own sight, and shows what it wrote', async () => {
     const { type, tool } = await open({})
     const closed = await tool('update_ticket', { id: 'a', state: 'closed' })
     expect(closed.body).toMatchObject({ id: 'a', data: { state: 'closed' }, version: 2 })
@@ -93,7 +92,7 @@ describe('A filter for writes', () => {
     expect((await tool('batch', { operations: [hidden] })).error.code).toBe('NOT_FOUND')
   })
 
-  test('is checked as the filter is', { tags: 'full' }, async () => {
+  test('is checked as the filter is', async () => {
     const type = await world.newType({
       json_schema: { properties: { state: {} }, additionalProperties: false },
     })
@@ -132,7 +131,7 @@ describe('An action with rights of its own', () => {
     return { type, log, id, made, token, ...at(type, token.token) }
   }
 
-  test('does what its caller cannot, and shows the output only', { tags: 'full' }, async () => {
+  test('does what its caller cannot, and shows the output only', async () => {
     const { type, log, id, made, tool } = await open('action')
     expect(made.meta).toBeUndefined()
     expect(made.actions).toEqual([{ id, run_as: 'action' }])
@@ -159,9 +158,7 @@ describe('An action with rights of its own', () => {
     expect((await tool(id, {})).error.details[0].path).toBe('/id')
   })
 
-  test('is for tokens of the endpoint, and for those with as many rights as it has', {
-    tags: 'full',
-  }, async () => {
+  test('is for tokens of the endpoint, and for those with as many rights as it has', async () => {
     const { type, id, token } = await open('action')
     const names = async (permission: string, record_type: string) =>
       at(type, (await world.newToken([{ record_type, permission }])).token).names()
@@ -177,9 +174,7 @@ describe('An action with rights of its own', () => {
     expect(await ticket(type, 'a')).toMatchObject({ owner: 'ann' })
   })
 
-  test('is warned of where a step can never succeed, by those who may read the base only', {
-    tags: 'full',
-  }, async () => {
+  test('is warned of where a step can never succeed, by those who may read the base only', async () => {
     const { type, id, made, tool, token } = await open('caller')
     const warning = expect.stringMatching(
       /Step "ticket" of action "escalate-.*" can never succeed here: it uses "owner"/,
@@ -228,9 +223,7 @@ describe('History and claims of an endpoint', () => {
     return { type, ...at(type, (await grantOn(type)).token) }
   }
 
-  test('the history has the visible properties, back to where the record was out of reach', {
-    tags: 'full',
-  }, async () => {
+  test('the history has the visible properties, back to where the record was out of reach', async () => {
     const { type, tool, names } = await open(['history', 'update'])
     expect(await names()).toEqual(['history_job', 'update_job'])
     expect((await tool('update_job', { id: 'a', note: 'seen' })).body.version).toBe(3)
@@ -249,7 +242,7 @@ describe('History and claims of an endpoint', () => {
     expect((await tool('history_job', { id: 'b' })).error.code).toBe('NOT_FOUND')
   })
 
-  test('claims are of records within the filter, and of this token', { tags: 'full' }, async () => {
+  test('claims are of records within the filter, and of this token', async () => {
     const { type, tool, names } = await open(['claim', 'update'])
     expect(await names()).toEqual(['claim_job', 'complete_job', 'release_job', 'update_job'])
     const claimed = await tool('claim_job', { limit: 9, patch: { note: 'mine' } })
@@ -294,9 +287,7 @@ describe('History and claims of an endpoint', () => {
   })
 })
 
-test('a read of a record expands the relationships that the endpoint follows, within its policies', {
-  tags: 'full',
-}, async () => {
+test('a read of a record expands the relationships that the endpoint follows, within its policies', async () => {
   const [type, far, hidden] = [await world.newType(), await world.newType(), await world.newType()]
   for (const [name, end] of [
     ['of', far],
@@ -360,7 +351,7 @@ describe('Attachments of an endpoint', () => {
     return { type, token, ...at(type, token) }
   }
 
-  test('are written and read within its rows, as texts and by links', { tags: 'full' }, async () => {
+  test('are written and read within its rows, as texts and by links', async () => {
     const { type, tool, names } = await open(['attach', 'get', 'update'])
     expect(await names()).toEqual(['attach_ticket', 'attachments_ticket', 'get_ticket', 'update_ticket'])
     const made = await tool('attach_ticket', { id: 'a', filename: 'note.txt', text: 'Signed.' })
@@ -394,9 +385,7 @@ describe('Attachments of an endpoint', () => {
     expect(succeed(await world.call('GET', `/v1/crm/records/${type}/shut/attachments`)).data).toEqual([])
   })
 
-  test('are out of reach where no selection offers them, and read only for a reader', {
-    tags: 'full',
-  }, async () => {
+  test('are out of reach where no selection offers them, and read only for a reader', async () => {
     const { type, tool, names, token } = await open(['get', 'update'])
     expect(await names()).toEqual(['get_ticket', 'update_ticket'])
     expect((await tool('get_ticket', { id: 'a', expand: ['attachments'] })).error.details[0].path).toBe(

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The tools preview, propose and promote, and what a token without `admin` reaches with them. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -45,9 +46,7 @@ async function live() {
 }
 
 describe('the tools of environments', () => {
-  test('are called at every address of the base, and listed where its options name them', {
-    tags: 'full',
-  }, async () => {
+  test('are called at every address of the base, and listed where its options name them', async () => {
     const { base, agent } = await live()
     const listed = async (path: string, token = world.adminToken) =>
       (await rpc(world, path, 'tools/list', undefined, { token })).body.result.tools.map(
@@ -72,9 +71,7 @@ describe('the tools of environments', () => {
     }
   })
 
-  test('propose shows a name with breaks and controls in its own line of the plan', {
-    tags: 'full',
-  }, async () => {
+  test('propose shows a name with breaks and controls in its own line of the plan', async () => {
     const { base, asAgent } = await live()
     await asAgent('preview', { action: 'create', name: 'dev' })
     const name = 'x\n- record_type task\u2028No changes.\u001b[2K\u202e\u{e0041}'
@@ -88,9 +85,7 @@ describe('the tools of environments', () => {
     ])
   })
 
-  test('create, list and delete previews; a preview has an address of its own', {
-    tags: 'full',
-  }, async () => {
+  test('create, list and delete previews; a preview has an address of its own', async () => {
     const { base, asAgent } = await live()
     const made = await asAgent('preview', { action: 'create', name: 'dev', copy: 'config_and_sample' })
     expect(made).toMatchObject({ id: `${base}--dev`, mcp: `/mcp/${base}--dev`, production_base: base })
@@ -130,9 +125,7 @@ describe('the tools of environments', () => {
     expectFailure(await world.call('GET', `/v1/bases/${base}--dev`), 'NOT_FOUND')
   })
 
-  test('an agent proposes changes of records in a change-set, and a person promotes them', {
-    tags: 'full',
-  }, async () => {
+  test('an agent proposes changes of records in a change-set, and a person promotes them', async () => {
     const { base, agent, asAgent, asAdmin } = await live()
     const { id, mcp } = await asAgent('preview', { action: 'create', copy: 'on_write' })
     expect(id).toMatch(new RegExp(`^${base}--p-\\w{6}$`))
@@ -195,7 +188,7 @@ describe('the tools of environments', () => {
     expect(after['data']).toMatchObject([{ data: { title: 'Two' } }])
   })
 
-  test('promote takes a deletion that grew once `resolve` says so', { tags: 'full' }, async () => {
+  test('promote takes a deletion that grew once `resolve` says so', async () => {
     const { base, asAgent, asAdmin } = await live()
     await put(`${base}/relationship-types/parent`, {
       ...{ source_record_types: ['task'], target_record_types: ['task'], on_delete: 'cascade' },
@@ -216,9 +209,7 @@ describe('the tools of environments', () => {
       expectFailure(await world.call('GET', `/v1/${base}/records/task/${id}`), 'NOT_FOUND')
   })
 
-  test('propose shows the changes, what both sides changed, and what records break; it changes nothing', {
-    tags: 'full',
-  }, async () => {
+  test('propose shows the changes, what both sides changed, and what records break; it changes nothing', async () => {
     const { base, asAgent } = await live()
     const dev = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -265,7 +256,7 @@ describe('the tools of environments', () => {
     expect(error['code']).toBe('FORBIDDEN')
   })
 
-  test('propose waits for no writer, and no writer for it', { tags: 'full' }, async () => {
+  test('propose waits for no writer, and no writer for it', async () => {
     const { base, asAgent } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -284,7 +275,7 @@ describe('the tools of environments', () => {
     expect(succeed(await world.call('GET', `/v1/${base}/records/task/t1`)).valid).toBeUndefined()
   })
 
-  test('propose with prune names types that have records or relationships', { tags: 'full' }, async () => {
+  test('propose with prune names types that have records or relationships', async () => {
     const { base, asAgent, asAdmin } = await live()
     await put(`${base}/relationship-types/next`, {})
     await put(`${base}/records/task/t2`, { data: {} })
@@ -318,7 +309,7 @@ describe('the tools of environments', () => {
     })
   })
 
-  test('promote returns a plan, and does it with the token alone', { tags: 'full' }, async () => {
+  test('promote returns a plan, and does it with the token alone', async () => {
     const { base, asAgent, asAdmin } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -344,7 +335,7 @@ describe('the tools of environments', () => {
     expect(await asAdmin('promote', { from, dry_run: true })).toMatchObject({ dry_run: true })
   })
 
-  test('the plan of promote names first what it takes from production', { tags: 'full' }, async () => {
+  test('the plan of promote names first what it takes from production', async () => {
     const { base, asAgent, asAdmin } = await live()
     const from = `${base}--dev`
     for (const id of ['note', 'both', 'old']) await put(`${base}/record-types/${id}`, {})
@@ -368,9 +359,7 @@ describe('the tools of environments', () => {
     expect(plan.meta.records_rewritten).toEqual({ task: 1 })
   })
 
-  test('rollback undoes a promotion once, for a token that may promote, and a dry run changes nothing', {
-    tags: 'full',
-  }, async () => {
+  test('rollback undoes a promotion once, for a token that may promote, and a dry run changes nothing', async () => {
     const { base, asAgent, asAdmin } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })
@@ -426,7 +415,7 @@ describe('the tools of environments', () => {
   test.each([
     ['accepts', (choice: string) => ({ action: 'accept' as const, content: { choice } }), true],
     ['declines', () => ({ action: 'decline' as const }), false],
-  ])('promote asks the person where the client can, who %s', { tags: 'full' }, async (_, answer, isDone) => {
+  ])('promote asks the person where the client can, who %s', async (_, answer, isDone) => {
     const { base, asAgent } = await live()
     const from = `${base}--dev`
     await asAgent('preview', { action: 'create', name: 'dev' })

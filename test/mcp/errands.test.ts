@@ -1,3 +1,4 @@
+// @module-tag full
 /** Errands in business language, played as scripts by a client that sees six tools and an outline. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sleep, succeed, times } from '../support/answers.ts'

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Files of a preview and of its production base, by the tools, resources and subscriptions of both. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -27,7 +28,7 @@ const write = async (base: string, path: string, text: string) =>
 const namesAt = async (path: string, token = world.adminToken): Promise<string[]> =>
   (await rpc(world, path, 'tools/list', {}, { token })).body.result.tools.map(({ name }: Body) => name)
 
-test('neither address shows a file of the other base', { tags: 'full' }, async () => {
+test('neither address shows a file of the other base', async () => {
   await write(LIVE, 'live.txt', 'kakapo of production')
   await write(preview, 'mine.txt', 'kakapo of the preview')
   for (const [base, own, other] of [
@@ -58,7 +59,7 @@ test('neither address shows a file of the other base', { tags: 'full' }, async (
   }
 })
 
-test('a token of one environment reads no file of the other, by any address', { tags: 'full' }, async () => {
+test('a token of one environment reads no file of the other, by any address', async () => {
   await write(LIVE, 'secret.txt', 'takahe')
   await write(preview, 'secret.txt', 'takahe')
   for (const [environment, base, other] of [
@@ -95,9 +96,7 @@ test('a token of one environment reads no file of the other, by any address', { 
   }
 })
 
-test('a change of a file in a preview does not notify who follows the file in production', {
-  tags: 'full',
-}, async () => {
+test('a change of a file in a preview does not notify who follows the file in production', async () => {
   await write(LIVE, 'followed.txt', 'one')
   await write(preview, 'followed.txt', 'one')
   const [live, other] = [uriOf(LIVE, 'followed.txt'), uriOf(preview, 'followed.txt')]

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { callTool, connect, DIALECTS } from '../support/mcp.ts'
@@ -79,7 +80,6 @@ describe('a deletion of more than one record', () => {
 
   test.each(DIALECTS)(
     'returns a plan that is valid for the output schema of the tool, to a %s client',
-    { tags: 'full' },
     async (dialect) => {
       const client = await connect(server.url, server.adminToken, dialect, `/mcp/${base}`)
       await client.listTools()
@@ -144,9 +144,7 @@ describe('a deletion of more than one record', () => {
     expect(await ids('shop')).toEqual(['s1', 's2'])
   })
 
-  test('needs a plan as a batch of two deletions of records or links, or of one with a cascade', {
-    tags: 'full',
-  }, async () => {
+  test('needs a plan as a batch of two deletions of records or links, or of one with a cascade', async () => {
     const links = (await server.call('GET', `/v1/${base}/relationships`)).body.data
     const unlink = ({ id }: Body) => ({ type: 'delete_relationship', id })
     const write = { type: 'upsert_record', record_type: 'deal', id: 'd9', data: {} }
@@ -219,7 +217,7 @@ describe('a deletion of more than one record', () => {
     expect(await counts()).toEqual(ALL)
   })
 
-  test('is refused with or without a plan when a link restricts it', { tags: 'full' }, async () => {
+  test('is refused with or without a plan when a link restricts it', async () => {
     const ends = { source_record_types: ['*'], target_record_types: ['*'] }
     await put(`/v1/${base}/relationship-types/needs`, { ...ends, on_delete: 'restrict' })
     const { plan_token } = await planOf('delete_record', D1)
@@ -249,7 +247,7 @@ describe('a plan_token', () => {
     return [error.code, error.details[0].code]
   }
 
-  test('that is malformed or truncated is refused', { tags: 'full' }, async () => {
+  test('that is malformed or truncated is refused', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     for (const token of [
       '',
@@ -265,9 +263,7 @@ describe('a plan_token', () => {
       ])
   })
 
-  test('is refused from another token with the same grants, and after a grant was removed', {
-    tags: 'full',
-  }, async () => {
+  test('is refused from another token with the same grants, and after a grant was removed', async () => {
     await put(`/v1/bases/${base}-gone`, {})
     const grant = { base: [base, `${base}-gone`], permission: 'write' }
     const [first, second] = [await tokenWith(grant), await tokenWith(grant)]
@@ -279,7 +275,7 @@ describe('a plan_token', () => {
     expect(await refusal('delete_record', { ...D1, plan_token }, first.token)).toEqual(foreign)
   })
 
-  test('does not grant a permission', { tags: 'full' }, async () => {
+  test('does not grant a permission', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const { token } = await tokenWith({ permission: 'read' })
     const { error } = await call('delete_record', { ...D1, plan_token }, token)
@@ -287,7 +283,7 @@ describe('a plan_token', () => {
     expect(await counts()).toEqual(ALL)
   })
 
-  test('is valid only for the same tool, URL and arguments', { tags: 'full' }, async () => {
+  test('is valid only for the same tool, URL and arguments', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const other = ['VALIDATION_ERROR', 'plan_of_another_call']
     const operations = [deletion('deal', 'd1')]
@@ -301,7 +297,7 @@ describe('a plan_token', () => {
     expect(await refusal('batch', { operations: [OTHER, ALONE], plan_token: ofBatch })).toEqual(other)
   })
 
-  test('is refused by the same call in another base', { tags: 'full' }, async () => {
+  test('is refused by the same call in another base', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const elsewhere = `${base}-x`
     await put(`/v1/bases/${elsewhere}`, {})
@@ -316,7 +312,7 @@ describe('a plan_token', () => {
   })
 
   describe('that is older than ten minutes', () => {
-    test('is refused as plan_expired with a new plan, which then succeeds', { tags: 'full' }, async () => {
+    test('is refused as plan_expired with a new plan, which then succeeds', async () => {
       const { plan_token } = await planOf('delete_record', D1)
       await server.database.query(
         `UPDATE plinth.plan SET expires_at = expires_at - interval '601 s' WHERE id = $1`,
@@ -347,24 +343,20 @@ describe('a plan_token', () => {
       },
     ],
   ]
-  test.each(changes)(
-    'is refused as plan_stale with a new plan after %s',
-    { tags: 'full' },
-    async (_, change) => {
-      const { plan_token } = await planOf('delete_record', D1)
-      await change()
-      const before = await counts()
-      const { error } = await call('delete_record', { ...D1, plan_token })
-      expect(error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'plan_stale' }] })
-      expect(await counts()).toEqual(before)
-      const [{ hint, expected }] = error.details
-      expect(expected).toMatch(/^Deletes \d record/)
-      expect((await call('delete_record', { ...D1, plan_token: hint })).body).toMatchObject({
-        id: 'd1',
-        deleted: true,
-      })
-    },
-  )
+  test.each(changes)('is refused as plan_stale with a new plan after %s', async (_, change) => {
+    const { plan_token } = await planOf('delete_record', D1)
+    await change()
+    const before = await counts()
+    const { error } = await call('delete_record', { ...D1, plan_token })
+    expect(error).toMatchObject({ code: 'CONFLICT', details: [{ code: 'plan_stale' }] })
+    expect(await counts()).toEqual(before)
+    const [{ hint, expected }] = error.details
+    expect(expected).toMatch(/^Deletes \d record/)
+    expect((await call('delete_record', { ...D1, plan_token: hint })).body).toMatchObject({
+      id: 'd1',
+      deleted: true,
+    })
+  })
 
   describe('alone', () => {
     const alone = (name: string, plan_token: string, more: Body = {}, token?: string, path?: string) =>
@@ -375,7 +367,7 @@ describe('a plan_token', () => {
       OTHER,
     ]
 
-    test('confirms a batch, with the operations of the plan', { tags: 'full' }, async () => {
+    test('confirms a batch, with the operations of the plan', async () => {
       const { plan_token, next } = await planOf('batch', { operations: OPERATIONS })
       expect(plan_token).toHaveLength(22)
       expect(next).toContain('send plan_token alone')
@@ -384,7 +376,7 @@ describe('a plan_token', () => {
       expect(await ids('deal')).toEqual(['d1', 'd9'])
     })
 
-    test('confirms a deletion, at /mcp and at the address of a base', { tags: 'full' }, async () => {
+    test('confirms a deletion, at /mcp and at the address of a base', async () => {
       const { plan_token } = await planOf('delete_record', D1)
       const confirmed = await alone('delete_record', plan_token)
       expect(confirmed.body).toMatchObject({ id: 'd1', deleted: true, deletion: { records: { count: 3 } } })
@@ -417,7 +409,7 @@ describe('a plan_token', () => {
       }
     })
 
-    test('is refused at another tool or address, and from another token', { tags: 'full' }, async () => {
+    test('is refused at another tool or address, and from another token', async () => {
       const { plan_token } = await planOf('batch', { operations: OPERATIONS })
       const other = ['VALIDATION_ERROR', 'plan_of_another_call']
       expect(await refusal('delete_record', { plan_token })).toEqual(other)
@@ -428,9 +420,7 @@ describe('a plan_token', () => {
       expect(await refusal('batch', { plan_token }, undefined, `/mcp/${base}?types=deal`)).toEqual(foreign)
     })
 
-    test('is refused after a change with a new plan, which is confirmed alone too', {
-      tags: 'full',
-    }, async () => {
+    test('is refused after a change with a new plan, which is confirmed alone too', async () => {
       const { plan_token } = await planOf('batch', { operations: OPERATIONS })
       succeed(await server.call('PUT', `/v1/${base}/records/deal/d3`, { data: { b: 1 } }))
       const { error } = await alone('batch', plan_token)
@@ -440,7 +430,7 @@ describe('a plan_token', () => {
       expect(body.meta).toMatchObject({ count: 3 })
     })
 
-    test('confirms once: a second call changes nothing', { tags: 'full' }, async () => {
+    test('confirms once: a second call changes nothing', async () => {
       const { plan_token } = await planOf('batch', { operations: OPERATIONS })
       const answers = await Promise.all([1, 2, 3].map(() => alone('batch', plan_token)))
       expect(answers.filter(({ body }) => body?.data)).toHaveLength(1)
@@ -449,7 +439,7 @@ describe('a plan_token', () => {
       expect(await ids('deal')).toEqual(['d1', 'd9'])
     })
 
-    test('takes an idempotency key, whose replay needs no operations either', { tags: 'full' }, async () => {
+    test('takes an idempotency key, whose replay needs no operations either', async () => {
       const { plan_token } = await planOf('batch', { operations: OPERATIONS })
       const first = await alone('batch', plan_token, { idempotency_key: 'once' })
       expect(first.body.meta).toMatchObject({ count: 3 })
@@ -469,7 +459,7 @@ describe('a plan_token', () => {
       ])
     })
 
-    test('is what the schema of the tool allows', { tags: 'full' }, async () => {
+    test('is what the schema of the tool allows', async () => {
       const client = await connect(server.url, server.adminToken, DIALECTS[0], `/mcp/${base}`)
       const { tools } = await client.listTools()
       for (const name of ['batch', 'delete_record'])
@@ -478,9 +468,7 @@ describe('a plan_token', () => {
     })
   })
 
-  test('used three times in parallel deletes once; the other calls are NOT_FOUND', {
-    tags: 'full',
-  }, async () => {
+  test('used three times in parallel deletes once; the other calls are NOT_FOUND', async () => {
     const { plan_token } = await planOf('delete_record', D1)
     const answers = await Promise.all([1, 2, 3].map(() => call('delete_record', { ...D1, plan_token })))
     expect(answers.filter(({ body }) => body?.deleted)).toHaveLength(1)
@@ -489,9 +477,7 @@ describe('a plan_token', () => {
     expect(await counts()).toEqual({ deals: 2, notes: 0 })
   })
 
-  test('can be used with an idempotency key, under which plans and refusals are not stored', {
-    tags: 'full',
-  }, async () => {
+  test('can be used with an idempotency key, under which plans and refusals are not stored', async () => {
     const args = { ...D1, idempotency_key: 'k' }
     const { plan_token } = await planOf('delete_record', args)
     await note('n3', 'd1')
@@ -513,9 +499,7 @@ describe('a plan for a token with limited grants', () => {
       relationships: [{ rel_type: 'about', record_type: 'deal', id: deal }],
     })
 
-  test('excludes records outside the grants, and is not stale when they change', {
-    tags: 'full',
-  }, async () => {
+  test('excludes records outside the grants, and is not stale when they change', async () => {
     const { token } = await tokenWith({ record_type: ['deal', 'note'], permission: 'write' })
     const { plan: before, plan_token } = await planOf('delete_record', D1, token)
     await hide('d1')
@@ -525,9 +509,7 @@ describe('a plan for a token with limited grants', () => {
     expect((await server.call('GET', `/v1/${base}/records/secret/${SECRET.id}`)).status).toBe(404)
   })
 
-  test('is not needed when the cascade deletes only records outside the grants', {
-    tags: 'full',
-  }, async () => {
+  test('is not needed when the cascade deletes only records outside the grants', async () => {
     const { token } = await tokenWith({ record_type: 'deal', permission: 'write' })
     await hide('d2')
     for (const id of ['d1', 'd2', 'd3'])
@@ -537,7 +519,7 @@ describe('a plan for a token with limited grants', () => {
       })
   })
 
-  test('for a record type contains only visible links', { tags: 'full' }, async () => {
+  test('for a record type contains only visible links', async () => {
     const { token } = await tokenWith({ record_type: 'deal', permission: 'manage' })
     await hide('d2')
     const args = { base_id: base, kind: 'record_type', id: 'deal' }
@@ -574,7 +556,7 @@ describe('delete_definition', () => {
       'record types (deal, note, secret), 2 relationship types (about, near), 5 records (3 deal, 2 note) and 2 relationships (2 about).',
       () => `/v1/bases/${base}`,
     ],
-  ])('deletes a %s with its records in two steps', { tags: 'full' }, async (kind, id, what, path) => {
+  ])('deletes a %s with its records in two steps', async (kind, id, what, path) => {
     const args = { kind, id: id() }
     const { body } = await run(args)
     expect(body.plan.what).toContain(what)
@@ -590,7 +572,7 @@ describe('delete_definition', () => {
     expect(again.error.code).toBe('NOT_FOUND')
   })
 
-  test('needs a plan for an empty type too', { tags: 'full' }, async () => {
+  test('needs a plan for an empty type too', async () => {
     const { body } = await run({ kind: 'record_type', id: 'secret' })
     expect(body.plan).toEqual({
       what: 'Deletes 1 record type (secret).',
@@ -598,7 +580,7 @@ describe('delete_definition', () => {
     })
   })
 
-  test('is refused as plan_stale when a record was created after the plan', { tags: 'full' }, async () => {
+  test('is refused as plan_stale when a record was created after the plan', async () => {
     const args = { kind: 'base', id: base }
     const { body } = await run(args)
     await note('n3', 'd2')
@@ -610,9 +592,7 @@ describe('delete_definition', () => {
     expect(await status(`/v1/bases/${base}`)).toBe(200)
   })
 
-  test('requires base_id and id of a base to be equal, and the permission that REST requires', {
-    tags: 'full',
-  }, async () => {
+  test('requires base_id and id of a base to be equal, and the permission that REST requires', async () => {
     const { error } = await run({ kind: 'base', id: 'deal' })
     expect(error.details).toMatchObject([{ path: '/id', code: 'disagrees', expected: base }])
     const { token } = await tokenWith({ permission: 'manage' })
@@ -623,7 +603,7 @@ describe('delete_definition', () => {
     expect(await counts()).toEqual(ALL)
   })
 
-  test('has equivalent batch operations, with one plan for types and records', { tags: 'full' }, async () => {
+  test('has equivalent batch operations, with one plan for types and records', async () => {
     const operations = [
       { type: 'delete_record_type', id: 'deal' },
       deletion('secret', 's'),
@@ -640,9 +620,7 @@ describe('delete_definition', () => {
   })
 })
 
-test('GraphQL confirms a batch with planToken alone, and REST with plan_token alone', {
-  tags: 'full',
-}, async () => {
+test('GraphQL confirms a batch with planToken alone, and REST with plan_token alone', async () => {
   const mutate = async (args: string) => {
     const query = `mutation { batch(base: "${base}"${args}) { count plan { token } } }`
     return (await server.call('POST', '/graphql', { query })).body
@@ -674,7 +652,7 @@ test('GraphQL confirms a batch with planToken alone, and REST with plan_token al
   expect((await batch({})).body.error.details).toMatchObject([{ path: '/operations' }])
 })
 
-test('GraphQL returns a plan with askFirst: true; REST deletes at once', { tags: 'full' }, async () => {
+test('GraphQL returns a plan with askFirst: true; REST deletes at once', async () => {
   const mutate = async (args: string) => {
     const query = `mutation { deleteRecord(base: "${base}", recordType: "deal", id: "d1"${args}) { deleted plan { what token } } }`
     return (await server.call('POST', '/graphql', { query })).body.data.deleteRecord
@@ -691,7 +669,7 @@ test('GraphQL returns a plan with askFirst: true; REST deletes at once', { tags:
   })
 })
 
-test('the plan of a base counts its files, and holds while none is added', { tags: 'full' }, async () => {
+test('the plan of a base counts its files, and holds while none is added', async () => {
   const send = async (path: string, body: unknown, headers = {}) =>
     succeed(await server.call('PUT', path, body, headers), 201)
   await send('/v1/bases/archive', {})
@@ -713,7 +691,7 @@ test('the plan of a base counts its files, and holds while none is added', { tag
   expect((await server.call('GET', '/v1/archive/files/scan/a.txt')).status).toBe(200)
 })
 
-test('the plan of a deletion counts the attachments that go with the records', { tags: 'full' }, async () => {
+test('the plan of a deletion counts the attachments that go with the records', async () => {
   await server.call('PUT', '/v1/bases/papers', {})
   for (const type of ['folder', 'page'])
     succeed(await server.call('PUT', `/v1/papers/record-types/${type}`, {}), 201)

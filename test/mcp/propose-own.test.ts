@@ -1,3 +1,4 @@
+// @module-tag full
 /** The tool propose of a token that proposes: without `from`, it is about what the token wrote. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
@@ -11,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('it asks, and reads the answer, without the name of the change-set', { tags: 'full' }, async () => {
+test('it asks, and reads the answer, without the name of the change-set', async () => {
   const { token } = await world.newToken([{ permission: 'write', writes: 'propose' }])
   const propose = (args: Record<string, unknown>, as = token) =>
     callTool(world, '/mcp/crm', 'propose', args, { token: as })
@@ -30,9 +31,7 @@ test('it asks, and reads the answer, without the name of the change-set', { tags
   expect((await propose({}, world.adminToken)).error.details[0]).toMatchObject({ code: 'required' })
 })
 
-test('the first line of a write says how much was proposed, where the answer says so', {
-  tags: 'full',
-}, async () => {
+test('the first line of a write says how much was proposed, where the answer says so', async () => {
   const { token } = await world.newToken([{ permission: 'write', writes: 'propose' }])
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', {}), 201)
   const lineOf = async (tool: string, args: Record<string, unknown>) =>
@@ -63,9 +62,7 @@ test('the first line of a write says how much was proposed, where the answer say
   expect(await lineOf('cancel_record', { ...deal('p5'), dry_run: true })).not.toContain('Proposed')
 })
 
-test('it is listed for a token whose work ends with it, and not for one that writes directly', {
-  tags: 'full',
-}, async () => {
+test('it is listed for a token whose work ends with it, and not for one that writes directly', async () => {
   const listed = async (path: string, token: string): Promise<string[]> =>
     (await rpc(world, path, 'tools/list', undefined, { token })).body.result.tools.map(
       ({ name }: { name: string }) => name,

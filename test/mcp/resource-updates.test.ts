@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { succeed, times } from '../support/answers.ts'
 import { DIALECTS, type Dialect } from '../support/mcp.ts'
@@ -37,14 +38,9 @@ async function types() {
   return { type, other, last: recordUri(other, 'last'), finish: () => put(other, 'last', { n: 2 }) }
 }
 
-const CASES = DIALECTS.map((dialect) => ({
-  dialect,
-  tags: ['v1', 'modern'].includes(dialect) ? [] : ['full'],
-}))
-
-for (const { dialect, tags } of CASES)
-  describe(`a ${dialect} client`, { tags }, () => {
-    test('is notified of the subscribed record, and not of others', { tags: 'full' }, async () => {
+for (const dialect of DIALECTS)
+  describe(`a ${dialect} client`, () => {
+    test('is notified of the subscribed record, and not of others', async () => {
       const { type, last, finish } = await types()
       const client = await following([recordUri(type, 'a'), last], { dialect })
       await put(type, 'b', { n: 2 })
@@ -79,7 +75,7 @@ for (const { dialect, tags } of CASES)
       await whole.until(all)
     })
 
-    test('is notified of changes that meet the condition of a list only', { tags: 'full' }, async () => {
+    test('is notified of changes that meet the condition of a list only', async () => {
       const { type, last, finish } = await types()
       const condition = {
         and: [isN(9), { field: 'previous.data.n', op: 'neq', value: 9 }],
@@ -99,7 +95,7 @@ for (const { dialect, tags } of CASES)
       await client.until(ofA)
     })
 
-    test('is notified of the subscribed type', { tags: 'full' }, async () => {
+    test('is notified of the subscribed type', async () => {
       const { type, last } = await types()
       const uri = `plinth://crm/types/${type}`
       const client = await following([uri, last], { dialect })
@@ -110,9 +106,7 @@ for (const { dialect, tags } of CASES)
     })
   })
 
-test('a subscription outside the grants is refused with the same error whether or not it exists', {
-  tags: 'full',
-}, async () => {
+test('a subscription outside the grants is refused with the same error whether or not it exists', async () => {
   const { type, other } = await types()
   const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
   const client = await following([], { token })
@@ -127,7 +121,7 @@ test('a subscription outside the grants is refused with the same error whether o
   expect(new Set(messages).size).toBe(1)
 })
 
-test('changes of types outside the grants cause no notifications', { tags: 'full' }, async () => {
+test('changes of types outside the grants cause no notifications', async () => {
   const { type, other, last, finish } = await types()
   const { token } = await world.newToken([{ record_type: other, permission: 'read' }])
   const client = await following([listUri(other), last], { token })
@@ -137,9 +131,7 @@ test('changes of types outside the grants cause no notifications', { tags: 'full
   expect(client.resourceEvents().every((uri) => uri === last || uri === listUri(other))).toBe(true)
 })
 
-test('an unsubscribed client gets no more notifications; other subscribers still do', {
-  tags: 'full',
-}, async () => {
+test('an unsubscribed client gets no more notifications; other subscribers still do', async () => {
   const { type, other, last, finish } = await types()
   const uri = recordUri(type, 'a')
   const [leaving, staying] = [await following([uri, last]), await following([uri])]
@@ -156,8 +148,8 @@ test('an unsubscribed client gets no more notifications; other subscribers still
   expect(toldOf()).toBe(before)
 })
 
-for (const { dialect } of CASES)
-  test(`a ${dialect} client with a revoked token gets no more notifications`, { tags: 'full' }, async () => {
+for (const dialect of DIALECTS)
+  test(`a ${dialect} client with a revoked token gets no more notifications`, async () => {
     const { type } = await types()
     const { id, token } = await world.newToken([{ record_type: type, permission: 'read' }])
     const client = await following([recordUri(type, 'a')], { token, dialect })

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { callTool } from '../support/mcp.ts'
@@ -100,9 +101,7 @@ test('an undone rename is undone again', { tags: 'full' }, async () => {
   expect((await typeOf('fee')).json_schema.required).toEqual(['total'])
 })
 
-test('the change of a type is undone alone by its seq, records and all, also over REST', {
-  tags: 'full',
-}, async () => {
+test('the change of a type is undone alone by its seq, records and all, also over REST', async () => {
   const before = await newType('toll')
   await define('toll', rename)
   const { seq } = await lastChange('toll')
@@ -121,7 +120,7 @@ test('the change of a type is undone alone by its seq, records and all, also ove
   expect(await dataOf('toll', 'b')).toEqual({ sum: 1 })
 })
 
-test('two renames of an actor are undone together', { tags: 'full' }, async () => {
+test('two renames of an actor are undone together', async () => {
   await newType('cost')
   await define('cost', rename)
   await define('cost', { migration: [{ op: 'rename', field: 'total', to: 'price' }] })
@@ -134,9 +133,7 @@ test('two renames of an actor are undone together', { tags: 'full' }, async () =
   expect((await typeOf('cost')).json_schema.required).toEqual(['sum'])
 })
 
-test('a rename that a later change of the type follows stays, with its records', {
-  tags: 'full',
-}, async () => {
+test('a rename that a later change of the type follows stays, with its records', async () => {
   await newType('rent')
   await define('rent', rename)
   const { request_id } = await lastChange('rent')
@@ -146,9 +143,7 @@ test('a rename that a later change of the type follows stays, with its records',
   expect(await dataOf('rent', 'a')).toEqual({ total: 0 })
 })
 
-test('a diff of a type and its versions say nothing of the migration of its records', {
-  tags: 'full',
-}, async () => {
+test('a diff of a type and its versions say nothing of the migration of its records', async () => {
   await newType('duty')
   await define('duty', rename)
   const { diff } = await lastChange('duty')

@@ -1,3 +1,4 @@
+// @module-tag full
 /** A server that keeps its contents in a bucket. */
 import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -56,9 +57,7 @@ test('files, their versions and their ranges are read from the bucket, also in p
   expect(await readdir(world.dataDir)).not.toContain('blobs')
 })
 
-test('a text in the bucket is found by a search, read by its lines, and edited', {
-  tags: 'full',
-}, async () => {
+test('a text in the bucket is found by a search, read by its lines, and edited', async () => {
   succeed(
     await world.call('PUT', at('long.txt'), `${'filler '.repeat(20_000)}\nquokka\n`, {
       'content-type': 'text/plain',
@@ -79,9 +78,7 @@ test('a text in the bucket is found by a search, read by its lines, and edited',
   expect((await world.call('GET', at('ode.txt'))).text).toBe(`quokka of the island\n${large('')}`)
 })
 
-test('an attachment in the bucket is downloaded by its signed URL, which does not name the bucket', {
-  tags: 'full',
-}, async () => {
+test('an attachment in the bucket is downloaded by its signed URL, which does not name the bucket', async () => {
   const type = await world.newType()
   succeed(await world.call('PUT', `/v1/crm/records/${type}/r1`, { data: {} }), 201)
   const attachments = `/v1/crm/records/${type}/r1/attachments`

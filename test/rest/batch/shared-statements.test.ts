@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed, times } from '../../support/answers.ts'
 import { openWorld, type World } from '../../support/world.ts'
@@ -8,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test('concurrent writes that share a statement each have their own outcome', { tags: 'full' }, async () => {
+test('concurrent writes that share a statement each have their own outcome', async () => {
   const type = await world.newType({
     json_schema: { type: 'object', properties: { n: { type: 'integer' } } },
   })
@@ -33,9 +34,7 @@ test('concurrent writes that share a statement each have their own outcome', { t
   }
 })
 
-test('PUTs that share a statement create absent records, and deleted ones under their next version', {
-  tags: 'full',
-}, async () => {
+test('PUTs that share a statement create absent records, and deleted ones under their next version', async () => {
   const type = await world.newType({
     json_schema: { type: 'object', properties: { n: { type: 'integer' }, note: { type: 'string' } } },
     indexes: [{ fields: ['data.n'] }, { type: 'text', fields: ['data.note'] }],
@@ -65,9 +64,7 @@ test('PUTs that share a statement create absent records, and deleted ones under 
   expect(await found(field('n', 'eq', 15))).toEqual([])
 })
 
-test('log entries of writes that share a statement name their own request and token', {
-  tags: 'full',
-}, async () => {
+test('log entries of writes that share a statement name their own request and token', async () => {
   const type = await world.newType()
   const tokens = await Promise.all(times(3, () => world.newToken([{ permission: 'write' }])))
   const sent = times(45, (i) => ({ id: `together-${i}`, token: tokens[i % 3] }))

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../../support/answers.ts'
 import type { Answer } from '../../support/server.ts'
@@ -20,9 +21,7 @@ async function logged(send: (headers: Record<string, string>) => Promise<Answer>
   return rowsOf(id)
 }
 
-test('every write of a record logs one entry with actor, surface, request id and resulting state', {
-  tags: 'full',
-}, async () => {
+test('every write of a record logs one entry with actor, surface, request id and resulting state', async () => {
   const type = await world.newType()
   const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'a writer' })
   const at = `/v1/crm/records/${type}/a`
@@ -58,7 +57,7 @@ test('every write of a record logs one entry with actor, surface, request id and
   }
 })
 
-test('unchanged writes, reads, dry runs and failed requests log no entry', { tags: 'full' }, async () => {
+test('unchanged writes, reads, dry runs and failed requests log no entry', async () => {
   const type = await world.newType()
   const at = `/v1/crm/records/${type}/a`
   succeed(await world.call('PUT', at, { data: { n: 1 } }), 201)
@@ -79,7 +78,7 @@ test('unchanged writes, reads, dry runs and failed requests log no entry', { tag
   expect(await rowsOf('silent')).toEqual([])
 })
 
-test('changes of bases, types and tokens are logged without secrets', { tags: 'full' }, async () => {
+test('changes of bases, types and tokens are logged without secrets', async () => {
   const base = await logged((h) => world.call('PUT', '/v1/bases/logged', { name: 'L' }, h))
   expect(base).toMatchObject([{ base_id: 'logged', kind: 'base', operation: 'create', version: 1 }])
   const at = '/v1/logged/record-types/task'
@@ -110,7 +109,7 @@ test('changes of bases, types and tokens are logged without secrets', { tags: 'f
   )
 })
 
-test('a write whose log entry cannot be inserted is rolled back', { tags: 'full' }, async () => {
+test('a write whose log entry cannot be inserted is rolled back', async () => {
   const type = await world.newType()
   const at = `/v1/crm/records/${type}`
   for (const id of ['a', 'b']) succeed(await world.call('PUT', `${at}/${id}`, { data: { n: 1 } }), 201)

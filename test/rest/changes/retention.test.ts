@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, expectFault, sleep, succeed, times } from '../../support/answers.ts'
 import type { Body } from '../../support/server.ts'
@@ -46,9 +47,7 @@ async function purged(): Promise<void> {
   }
 }
 
-test('history_days purges older versions, but keeps those needed to show any time since then', {
-  tags: 'full',
-}, async () => {
+test('history_days purges older versions, but keeps those needed to show any time since then', async () => {
   const base = await newBase()
   for (const n of [1, 2]) await put(base, 'a', { n })
   await put(base, 'still', { n: 1 })
@@ -68,9 +67,7 @@ test('history_days purges older versions, but keeps those needed to show any tim
   expect(succeed(await get(base, 'a', asOf(1))).data).toEqual({ n: 3 })
 })
 
-test('purged versions, times and reverts are answered with "purged" or the remaining range', {
-  tags: 'full',
-}, async () => {
+test('purged versions, times and reverts are answered with "purged" or the remaining range', async () => {
   const base = await newBase()
   for (const n of [1, 2, 3]) await put(base, 'a', { n })
   await age(base, 10)
@@ -90,9 +87,7 @@ test('purged versions, times and reverts are answered with "purged" or the remai
   expect(succeed(await get(base, 'a'))).toMatchObject({ version: 3, data: { n: 3 } })
 })
 
-test('after trash_days a deleted record leaves only its version number in the log', {
-  tags: 'full',
-}, async () => {
+test('after trash_days a deleted record leaves only its version number in the log', async () => {
   const base = await newBase()
   const secret = { name: 'canary-of-the-deleted' }
   await put(base, 'a', secret, { external_id: 'canary-pair' })
@@ -115,9 +110,7 @@ test('after trash_days a deleted record leaves only its version number in the lo
   expect(anew.version).toBe(4)
 })
 
-test('without history_days everything is kept, and a purge of one base does not affect others', {
-  tags: 'full',
-}, async () => {
+test('without history_days everything is kept, and a purge of one base does not affect others', async () => {
   const [forever, other] = [await newBase(), await newBase()]
   for (const base of [forever, other]) for (const n of [1, 2]) await put(base, 'a', { n })
   await age(forever, 4000)

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
 import type { Body, Call } from '../../support/server.ts'
@@ -22,9 +23,7 @@ const revert = (seq: number | undefined, query = '', call: Call = world.call) =>
   call('POST', `/v1/crm/changes/${seq}/revert${query}`)
 
 describe('Reverting a change of a record', () => {
-  test('writes the previous state as a new change whose cause is the reverted one', {
-    tags: 'full',
-  }, async () => {
+  test('writes the previous state as a new change whose cause is the reverted one', async () => {
     const type = await world.newType()
     const { id: tokenId, call } = await world.newToken([{ permission: 'write' }], { name: 'reverter' })
     for (const n of [1, 2]) await put(type, 'a', { data: { n, kept: 'x' } })
@@ -52,9 +51,7 @@ describe('Reverting a change of a record', () => {
     ])
   })
 
-  test('inverts every operation, and reverting the revert restores the change', {
-    tags: 'full',
-  }, async () => {
+  test('inverts every operation, and reverting the revert restores the change', async () => {
     const type = await world.newType()
     const cases: [string, () => Promise<unknown>, string][] = [
       ['create', () => put(type, 'a', { data: { n: 1 } }), 'delete'],
@@ -85,7 +82,7 @@ describe('Reverting a change of a record', () => {
     expect(log.map((row) => row.version)).toEqual(log.map((_, i) => i + 1))
   })
 
-  test('is a conflict if later changes exist, unless force=true', { tags: 'full' }, async () => {
+  test('is a conflict if later changes exist, unless force=true', async () => {
     const type = await world.newType()
     for (const n of [1, 2, 3]) await put(type, 'a', { data: { n } })
     const [first, second, third] = await seqs(type, 'a')
@@ -102,9 +99,7 @@ describe('Reverting a change of a record', () => {
     expect(await world.logOf(type, 'a')).toHaveLength(6)
   })
 
-  test('removes an external id that the change added, and is a conflict if the previous one is in use', {
-    tags: 'full',
-  }, async () => {
+  test('removes an external id that the change added, and is a conflict if the previous one is in use', async () => {
     const type = await world.newType()
     await put(type, 'a', { data: {} })
     await put(type, 'a', { data: {}, external_id: 'one' })
@@ -117,9 +112,7 @@ describe('Reverting a change of a record', () => {
     expect(await read(type, 'a')).toMatchObject({ external_id: null, external_source: null })
   })
 
-  test('is validated against the current schema and unique indexes, and updates index entries', {
-    tags: 'full',
-  }, async () => {
+  test('is validated against the current schema and unique indexes, and updates index entries', async () => {
     const type = await world.newType({ indexes: [{ fields: ['data.n'], unique: true }] })
     await put(type, 'a', { data: { n: 1 } })
     await put(type, 'a', { data: { n: 2 } })
@@ -139,9 +132,7 @@ describe('Reverting a change of a record', () => {
     expect(await read(type, 'a')).toMatchObject({ data: { n: 3, more: true } })
   })
 
-  test('as a dry run changes nothing, and happens once under an idempotency key', {
-    tags: 'full',
-  }, async () => {
+  test('as a dry run changes nothing, and happens once under an idempotency key', async () => {
     const type = await world.newType()
     for (const n of [1, 2]) await put(type, 'a', { data: { n } })
     const [, second] = await seqs(type, 'a')
@@ -165,9 +156,7 @@ describe('Reverting changes of a relationship', () => {
       )
     ).map(({ seq }) => Number(seq))
 
-  test('restores an updated link, deletes a created one, and creates a deleted one', {
-    tags: 'full',
-  }, async () => {
+  test('restores an updated link, deletes a created one, and creates a deleted one', async () => {
     const type = await world.newType()
     for (const id of ['a', 'b']) await put(type, id, { data: {} })
     const relType = { source_record_types: [type], target_record_types: [type] }
@@ -200,9 +189,7 @@ describe('Reverting a change of a record type', () => {
     return Number(data[0].seq)
   }
 
-  test('is refused if existing records violate the old schema, unless on_invalid=allow', {
-    tags: 'full',
-  }, async () => {
+  test('is refused if existing records violate the old schema, unless on_invalid=allow', async () => {
     const type = await world.newType(schema('number'))
     succeed(await world.call('PATCH', `/v1/crm/record-types/${type}`, schema('string')))
     await put(type, 'a', { data: { n: 'text' } })
@@ -214,7 +201,7 @@ describe('Reverting a change of a record type', () => {
     expect(succeed(await world.call('GET', `/v1/crm/record-types/${type}`))).toMatchObject(schema('number'))
   })
 
-  test('needs confirm if it deletes a type with records', { tags: 'full' }, async () => {
+  test('needs confirm if it deletes a type with records', async () => {
     const type = await world.newType()
     await put(type, 'a', { data: {} })
     const seq = await lastOf(type)
@@ -226,7 +213,7 @@ describe('Reverting a change of a record type', () => {
     expect(succeed(await world.call('GET', `/v1/crm/record-types/${type}`))).toMatchObject({ version: 3 })
   })
 
-  test('needs the manage permission on the type', { tags: 'full' }, async () => {
+  test('needs the manage permission on the type', async () => {
     const [mine, theirs] = [await world.newType(), await world.newType()]
     const manager = await world.newToken([{ record_type: mine, permission: 'manage' }])
     expectFailure(await manager.call('GET', `/v1/crm/record-types/${theirs}/history`), 'FORBIDDEN')
@@ -253,9 +240,7 @@ describe('A revert is refused', () => {
     expectFailure(await world.call('POST', '/v1/absent/changes/1/revert'), 'NOT_FOUND')
   })
 
-  test('without write permission; a change that the token may not see is answered like an absent one', {
-    tags: 'full',
-  }, async () => {
+  test('without write permission; a change that the token may not see is answered like an absent one', async () => {
     const [mine, theirs] = [await world.newType(), await world.newType()]
     for (const type of [mine, theirs]) for (const n of [1, 2]) await put(type, 'a', { data: { n } })
     const [, own] = await seqs(mine, 'a')

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Undos that also take back what followed from the changes, or what others changed since. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../../support/answers.ts'
@@ -89,7 +90,7 @@ test('the tool undo takes with_effects, and its plan says so', { tags: 'full' },
   expect((await get(ticket, 't')).body.data).toEqual({ priority: 'normal' })
 })
 
-test('on_conflict force takes back what others changed since, and lists it', { tags: 'full' }, async () => {
+test('on_conflict force takes back what others changed since, and lists it', async () => {
   const type = await world.newType()
   const { call } = await world.newToken([{ permission: 'write' }])
   for (const [i, by] of [world.call, world.call, call].entries())

@@ -1,3 +1,4 @@
+// @module-tag full
 /** What two transactions decide at the same moment: openings near the limit, and merges beside writers of production. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../../support/answers.ts'
@@ -40,7 +41,7 @@ const waiting = (count: number) =>
     )
     .toHaveLength(count)
 
-test('openers at once open no more change-sets than a base may have', { tags: 'full' }, async () => {
+test('openers at once open no more change-sets than a base may have', async () => {
   const base = await newBase('full', 998)
   const other = await holdOpen(world.database)
   // An opening is logged after it has counted.
@@ -53,9 +54,7 @@ test('openers at once open no more change-sets than a base may have', { tags: 'f
   expect(await openIn(base)).toBe(1000)
 })
 
-test('openers who counted before others came near the limit count again, and lose nothing', {
-  tags: 'full',
-}, async () => {
+test('openers who counted before others came near the limit count again, and lose nothing', async () => {
   const base = await newBase('nearly', 899)
   const other = await holdOpen(world.database)
   await other.query(`SELECT pg_advisory_xact_lock(hashtextextended('base:' || $1, 0))`, [base])
@@ -68,7 +67,7 @@ test('openers who counted before others came near the limit count again, and los
   expect(await openIn(base)).toBe(1000)
 })
 
-test('a change-set is not opened again where the base has as many as it may', { tags: 'full' }, async () => {
+test('a change-set is not opened again where the base has as many as it may', async () => {
   const base = await newBase('again', 999)
   const { id } = succeed(await open(base), 201)
   succeed(await world.call('POST', `/v1/${id}/reviews`, { verdict: 'reject' }), 201)
@@ -79,9 +78,7 @@ test('a change-set is not opened again where the base has as many as it may', { 
   expect(succeed(await world.call('POST', `/v1/${id}/reopen`, {})).change_set.status).toBe('open')
 })
 
-test('a token opens no more change-sets at once than it may, and others go on', {
-  tags: 'full',
-}, async () => {
+test('a token opens no more change-sets at once than it may, and others go on', async () => {
   const base = await newBase('ofone', 0)
   const { id: tokenId, call } = await world.newToken([
     { base, permission: 'write', environment: 'preview' },
@@ -117,9 +114,7 @@ test('a token opens no more change-sets at once than it may, and others go on', 
   expect(expectFailure(again, 'CONFLICT').details).toMatchObject([full])
 })
 
-test('a merge writes over no relationship that production makes while it is checked', {
-  tags: 'full',
-}, async () => {
+test('a merge writes over no relationship that production makes while it is checked', async () => {
   const ends = { source_record_types: ['deal'], target_record_types: ['deal'] }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', ends), 201)
   for (const each of ['a', 'b', 'c'])
@@ -157,7 +152,7 @@ test('a merge writes over no relationship that production makes while it is chec
   expect(expectFailure(await promote(), 'CONFLICT').details).toMatchObject([there])
 })
 
-test('what is discarded while an index is built leaves no entry in it', { tags: 'full' }, async () => {
+test('what is discarded while an index is built leaves no entry in it', async () => {
   const numbered = (more: object) =>
     world.call('PUT', '/v1/crm/record-types/numbered', {
       json_schema: { type: 'object', properties: { n: { type: 'number' } } },

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The life of a change-set: submitted, reviewed by revision, sent back, approved, merged, rejected, expired, opened again. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { plinth } from '../../cli/plinth.ts'
@@ -53,9 +54,7 @@ const steps = async () => succeed(await world.call('GET', `/v1/${base}/changes?k
 const listed = async (only: string) =>
   succeed(await mara.call('GET', `/v1/${base}/previews?${only}`)).data.map((each: { id: string }) => each.id)
 
-test('previews are listed by what they copy, and change-sets by the token that opened them', {
-  tags: 'full',
-}, async () => {
+test('previews are listed by what they copy, and change-sets by the token that opened them', async () => {
   const { id: copied } = succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'dev' }), 201)
   const { created_by } = await state()
   expect(await listed('copy=config')).toEqual([copied])
@@ -66,9 +65,7 @@ test('previews are listed by what they copy, and change-sets by the token that o
   expect(await mara.call('GET', `/v1/${base}/previews?copy=none`)).toMatchObject({ status: 400 })
 })
 
-test('what is submitted waits, a reviewer sends it back, and the agent reads why and goes on in it', {
-  tags: 'full',
-}, async () => {
+test('what is submitted waits, a reviewer sends it back, and the agent reads why and goes on in it', async () => {
   const asked = succeed(await submit({ title: 'June', comment: 'Signed.' }), 201)
   expect(asked).toMatchObject({ from: id, title: 'June', note: 'Signed.', state: 'open', revision: 1 })
   expect(await state()).toMatchObject({ status: 'submitted', title: 'June', revision: 1 })
@@ -90,9 +87,7 @@ test('what is submitted waits, a reviewer sends it back, and the agent reads why
   expect(succeed(await agent.call('GET', `/v1/${id}/reviews`)).data[0].is_stale).toBe(true)
 })
 
-test('what waits is left as it is: the next write of its token opens another one', {
-  tags: 'full',
-}, async () => {
+test('what waits is left as it is: the next write of its token opens another one', async () => {
   succeed(await submit(), 201)
   const other = (await patch('b', { stage: 'lost' }, base)).change_set
   expect(other).not.toBe(id)
@@ -100,9 +95,7 @@ test('what waits is left as it is: the next write of its token opens another one
 })
 
 describe('approvals', () => {
-  test('are needed by the rules, count for one revision, and once for each reviewer', {
-    tags: 'full',
-  }, async () => {
+  test('are needed by the rules, count for one revision, and once for each reviewer', async () => {
     await rules({ approvals: 2 })
     const refused = await promote(mara.call)
     expectDetail(refused, 409, { code: 'needs_approval', path: '/from', received: 0, expected: 2 })
@@ -126,9 +119,7 @@ describe('approvals', () => {
     expect([await stageOf('a'), (await state()).status]).toEqual(['lost', 'merged'])
   })
 
-  test('from before it was rejected do not count once its agent opens it again', {
-    tags: 'full',
-  }, async () => {
+  test('from before it was rejected do not count once its agent opens it again', async () => {
     await rules({ approvals: 1 })
     succeed(await review(tom.call, { verdict: 'approve', revision: 1 }), 201)
     succeed(await review(mara.call, { verdict: 'reject', text: 'Not these.' }), 201)
@@ -140,7 +131,7 @@ describe('approvals', () => {
     succeed(await promote(tom.call))
   })
 
-  test('of some records or fields let these pass alone', { tags: 'full' }, async () => {
+  test('of some records or fields let these pass alone', async () => {
     await rules({ approvals: 1 })
     await patch('b', { stage: 'won', amount: 9 })
     const record = (of: string, fields?: string[]) => ({
@@ -160,9 +151,7 @@ describe('approvals', () => {
     expect(await state()).toMatchObject({ status: 'open', counts: { update: 1 } })
   })
 
-  test('of who wrote in it do not count where the rules say so, in no tab either', {
-    tags: 'full',
-  }, async () => {
+  test('of who wrote in it do not count where the rules say so, in no tab either', async () => {
     await rules({ approvals: 1, self_approval: false })
     succeed(await mara.call('PATCH', `/v1/${id}/records/deal/b`, { data: { stage: 'won' } }))
     // It is the last writer of nothing, and wrote all the same.
@@ -207,9 +196,7 @@ describe('approvals', () => {
     expect(await stageOf('b')).toBe('open')
   })
 
-  test('are of nothing that is drafted, linked or discarded after them, in a plan from before either', {
-    tags: 'full',
-  }, async () => {
+  test('are of nothing that is drafted, linked or discarded after them, in a plan from before either', async () => {
     await rules({ approvals: 1 })
     const resources = [{ kind: 'record', record_type: 'deal', id: 'a', fields: ['data.stage'] }]
     const approve = async (more: object = {}) =>
@@ -249,7 +236,7 @@ describe('approvals', () => {
     expect([await stageOf('a'), (await state()).status]).toEqual(['open', 'approved'])
   })
 
-  test('of a token that is revoked do not count, nor do those of its tabs', { tags: 'full' }, async () => {
+  test('of a token that is revoked do not count, nor do those of its tabs', async () => {
     await rules({ approvals: 1 })
     const leaked = await world.newToken([{ base, permission: 'write' }], { kind: 'person' })
     const { code } = succeed(await leaked.call('POST', '/v1/tokens/self/sign-in-codes'), 201)
@@ -270,7 +257,7 @@ describe('approvals', () => {
     expect(await stageOf('a')).toBe('won')
   })
 
-  test('are passed by force of an admin alone, and the log says so', { tags: 'full' }, async () => {
+  test('are passed by force of an admin alone, and the log says so', async () => {
     await rules({ approvals: 1 })
     expectDetail(await promote(mara.call, { force: true }), 409, { code: 'needs_approval' })
     succeed(await promote(world.call, { force: true }))
@@ -280,9 +267,7 @@ describe('approvals', () => {
     )
   })
 
-  test('are given by the acceptance of a request too, for the revision that was asked for', {
-    tags: 'full',
-  }, async () => {
+  test('are given by the acceptance of a request too, for the revision that was asked for', async () => {
     await rules({ approvals: 1 })
     const asked = succeed(await submit(), 201)
     await patch('b', { stage: 'unseen' })
@@ -298,9 +283,7 @@ describe('approvals', () => {
   })
 })
 
-test('a token that proposes comments, and neither approves, rejects nor promotes', {
-  tags: 'full',
-}, async () => {
+test('a token that proposes comments, and neither approves, rejects nor promotes', async () => {
   const only = [{ kind: 'record', record_type: 'deal', id: 'a', fields: ['data.stage'] }]
   succeed(await review(agent.call, { verdict: 'comment', text: 'The mail of 3 June.', resources: only }), 201)
   for (const verdict of ['approve', 'request_changes', 'reject'])
@@ -314,7 +297,7 @@ test('a token that proposes comments, and neither approves, rejects nor promotes
   })
 })
 
-test('a token sees what was said of records that it may read', { tags: 'full' }, async () => {
+test('a token sees what was said of records that it may read', async () => {
   succeed(await agent.call('PUT', `/v1/${id}/records/note/n`, { data: {} }), 201)
   const of = (record_type: string, record: string) => [{ kind: 'record', record_type, id: record }]
   succeed(await review(mara.call, { verdict: 'comment', text: 'deal', resources: of('deal', 'a') }), 201)
@@ -355,9 +338,7 @@ test('a submission needs no body', async () => {
   expect(await state()).toMatchObject({ status: 'submitted' })
 })
 
-test('what is rejected takes no write, its request is declined, and it is opened again as it was', {
-  tags: 'full',
-}, async () => {
+test('what is rejected takes no write, its request is declined, and it is opened again as it was', async () => {
   const asked = succeed(await submit(), 201)
   succeed(await review(mara.call, { verdict: 'reject', text: 'No.' }), 201)
   expect(await state()).toMatchObject({ status: 'rejected', closed_at: expect.any(String) })
@@ -381,7 +362,7 @@ test('what is rejected takes no write, its request is declined, and it is opened
   expect(await stageOf('a')).toBe('won')
 })
 
-test('each step is in the log of production, with who took it', { tags: 'full' }, async () => {
+test('each step is in the log of production, with who took it', async () => {
   succeed(await submit({ title: 'June' }), 201)
   succeed(await review(mara.call, { verdict: 'approve', revision: 1 }), 201)
   succeed(await promote(tom.call))

@@ -1,3 +1,4 @@
+// @module-tag full
 /** A token that writes far past its usual pace is paused in the base: a person resumes it, or takes back what it wrote. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectDetail, succeed, times } from '../../support/answers.ts'
@@ -51,9 +52,7 @@ async function runAway(call: Call, base: string, prefix = 'run'): Promise<void> 
   expectDetail(await put(call, base, `${prefix}-more`), 403, { code: 'paused' })
 }
 
-test('a token past its pace is refused, reads on, and is on the list with what it wrote', {
-  tags: 'full',
-}, async () => {
+test('a token past its pace is refused, reads on, and is on the list with what it wrote', async () => {
   const base = await desk()
   const { id, call } = await agentOf(base)
   await runAway(call, base)
@@ -77,7 +76,7 @@ test('a token past its pace is refused, reads on, and is on the list with what i
   expect(await stored(base)).toBe(FREE)
 })
 
-test('over each door it is refused, and nothing is written', { tags: 'full' }, async () => {
+test('over each door it is refused, and nothing is written', async () => {
   const base = await desk()
   const { token, call } = await agentOf(base, 'propose')
   const own = succeed(await put(call, base, 'run-0'), 201).change_set
@@ -108,7 +107,7 @@ test('over each door it is refused, and nothing is written', { tags: 'full' }, a
   expect(await stored(base)).toBe(0)
 })
 
-test('it opens no change-set, and discards nothing of others', { tags: 'full' }, async () => {
+test('it opens no change-set, and discards nothing of others', async () => {
   const base = await desk()
   const { call } = await agentOf(base)
   await runAway(call, base)
@@ -123,7 +122,7 @@ test('it opens no change-set, and discards nothing of others', { tags: 'full' },
   succeed(await world.call('GET', `/v1/${base}--other/records/deal/of-another`))
 })
 
-test('what it discards counts, also of others; a dry run does not', { tags: 'full' }, async () => {
+test('what it discards counts, also of others; a dry run does not', async () => {
   const base = await desk()
   const id = `${base}--other`
   succeed(await world.call('POST', `/v1/${base}/preview`, { name: 'other', copy: 'on_write' }), 201)
@@ -176,9 +175,7 @@ test('change-sets that it opens and deletes, and its comments, count; dry runs a
   expect(await requests(base)).toMatchObject([{ pause: { writes: FREE, refused: 1, wrote: [] } }])
 })
 
-test('others go on: another token, another base, and one that writes directly', {
-  tags: 'full',
-}, async () => {
+test('others go on: another token, another base, and one that writes directly', async () => {
   const base = await desk()
   const elsewhere = await desk()
   const grant = { permission: 'write', writes: { auto: [ANYTHING] } }
@@ -195,9 +192,7 @@ test('others go on: another token, another base, and one that writes directly', 
   expect(await requests(elsewhere)).toEqual([])
 })
 
-test('a person resumes it, and it may write as much again; the agent itself may not', {
-  tags: 'full',
-}, async () => {
+test('a person resumes it, and it may write as much again; the agent itself may not', async () => {
   const base = await desk()
   const { call } = await agentOf(base)
   await runAway(call, base)
@@ -217,9 +212,7 @@ test('a person resumes it, and it may write as much again; the agent itself may 
   expect(await requests(base)).toHaveLength(1)
 })
 
-test('a pause is off the list with its token, and the log says so; the undo of what it wrote is left', {
-  tags: 'full',
-}, async () => {
+test('a pause is off the list with its token, and the log says so; the undo of what it wrote is left', async () => {
   const base = await desk()
   const { id, call } = await agentOf(base)
   const other = await agentOf(base)
@@ -237,9 +230,7 @@ test('a pause is off the list with its token, and the log says so; the undo of w
   expect(await stored(base)).toBe(FREE)
 })
 
-test('the pause of a token that has expired ends, and that of one that lives or is renewed stays', {
-  tags: 'full',
-}, async () => {
+test('the pause of a token that has expired ends, and that of one that lives or is renewed stays', async () => {
   const base = await desk()
   const soon = new Date(Date.now() + 3_600_000).toISOString()
   const writes = { auto: [ANYTHING] }
@@ -269,7 +260,7 @@ test('the pause of a token that has expired ends, and that of one that lives or 
   expect(data[1].actor.name).toBe('system')
 })
 
-test('one undo takes back what it wrote since the hour began', { tags: 'full' }, async () => {
+test('one undo takes back what it wrote since the hour began', async () => {
   const base = await desk()
   const { call } = await agentOf(base)
   await runAway(call, base)
@@ -333,7 +324,7 @@ test('writers at once never exceed it, and open one request', { tags: 'full' }, 
   }
 })
 
-test('a batch that is too much writes nothing, and passes once it is resumed', { tags: 'full' }, async () => {
+test('a batch that is too much writes nothing, and passes once it is resumed', async () => {
   const base = await desk()
   const { call } = await agentOf(base)
   const operations = times(FREE + 2, (n) => ({
@@ -354,7 +345,7 @@ test('a batch that is too much writes nothing, and passes once it is resumed', {
   expect(await stored(base)).toBe(FREE + 2)
 })
 
-test('a tab of its browser is the same token', { tags: 'full' }, async () => {
+test('a tab of its browser is the same token', async () => {
   const base = await desk()
   const { id, call } = await agentOf(base)
   const { code } = succeed(await call('POST', '/v1/tokens/self/sign-in-codes'), 201)
@@ -413,9 +404,7 @@ test('hours and days are those of UTC, on a database of another timezone too', {
   }
 })
 
-test('a token sees what is left of its rules, when they count anew, and where it is paused', {
-  tags: 'full',
-}, async () => {
+test('a token sees what is left of its rules, when they count anew, and where it is paused', async () => {
   const base = await desk()
   const hourly = { ...ANYTHING, operations: ['delete'], max: 2, per: 'hour' }
   const { call, token } = await agentOf(base, { auto: [ANYTHING, hourly] })

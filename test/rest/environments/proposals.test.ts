@@ -1,3 +1,4 @@
+// @module-tag full
 /** A proposal names what the promotion would refuse, by the same checks. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../../support/answers.ts'
@@ -90,7 +91,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-test.each(CASES)('$name is a break, and the promotion is refused for it', { tags: 'full' }, async (each) => {
+test.each(CASES)('$name is a break, and the promotion is refused for it', async (each) => {
   const base = `base${++serial}`
   await put('bases', base, {})
   await put(base, 'record-types/item', {})

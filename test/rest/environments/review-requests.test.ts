@@ -1,3 +1,4 @@
+// @module-tag full
 /** What waits for a person: asked by one token, decided once by another. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectDetail, expectFailure, succeed, times } from '../../support/answers.ts'
@@ -131,9 +132,7 @@ test('an acceptance lets nothing pass that was changed since it was asked for', 
   expect(await fieldsOf(base)).toEqual(['subject', 'score', 'backdoor'])
 })
 
-test('a part that was asked for is accepted as it was, whatever else the preview has changed since', {
-  tags: 'full',
-}, async () => {
+test('a part that was asked for is accepted as it was, whatever else the preview has changed since', async () => {
   const base = await desk()
   const resources = [{ kind: 'record_type', id: 'ticket' }]
   const { id } = succeed(await ask(base, { resources }), 201)
@@ -229,9 +228,7 @@ test('of many decisions at once, one takes effect', { tags: 'full' }, async () =
   expect((await fieldsOf(base)).includes('score')).toBe(state === 'accepted')
 })
 
-test('how conflicts end is said by who decides: a request that says it is refused by name', {
-  tags: 'full',
-}, async () => {
+test('how conflicts end is said by who decides: a request that says it is refused by name', async () => {
   const base = await desk()
   const resolve = [{ record_type: 'ticket', id: 't1', take: 'preview' }]
   const refused = expectFailure(await ask(base, { resolve }), 'VALIDATION_ERROR')

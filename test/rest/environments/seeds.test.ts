@@ -1,3 +1,4 @@
+// @module-tag full
 /** Seeds: rows that a preview is filled with, and returned to. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../../support/answers.ts'
@@ -66,7 +67,7 @@ const shown = ({ external_id, external_source, status, data, version }: Body) =>
 ]
 
 describe('apply', () => {
-  test('writes the rows with the source of the seed; again it writes nothing', { tags: 'full' }, async () => {
+  test('writes the rows with the source of the seed; again it writes nothing', async () => {
     const dev = await seeded()
     expect(await rowsOf(dev, 'person')).toEqual([])
     expect(await ran(dev, 'apply')).toEqual({
@@ -98,7 +99,7 @@ describe('apply', () => {
     expect((await get(`${dev}/changes?after=${seq}`)).data).toEqual([])
   })
 
-  test('replaces edited rows, and leaves rows of others and undeclared ones', { tags: 'full' }, async () => {
+  test('replaces edited rows, and leaves rows of others and undeclared ones', async () => {
     const dev = await seeded()
     await put(`${dev}/records/person/mine`, {
       data: { name: 'Mine' },
@@ -116,7 +117,7 @@ describe('apply', () => {
     expect(await get(`${dev}/records/person/mine`)).toMatchObject({ data: { name: 'Mine' }, version: 1 })
   })
 
-  test('is undone as any request is, and a reset too', { tags: 'full' }, async () => {
+  test('is undone as any request is, and a reset too', async () => {
     const dev = await seeded()
     const undo = async (request_id: string) =>
       succeed(await world.call('POST', `/v1/${dev}/revert`, { request_id })).count
@@ -139,7 +140,7 @@ describe('apply', () => {
     expect(await ran(dev, 'reset')).toMatchObject({ records: { ...NONE, unchanged: 3 } })
   })
 
-  test('fills in the defaults of the types', { tags: 'full' }, async () => {
+  test('fills in the defaults of the types', async () => {
     const dev = await seeded()
     const json_schema = { type: 'object', properties: { level: { type: 'integer', default: 3 } } }
     await put(`${dev}/record-types/person`, { json_schema }, 200)
@@ -148,9 +149,7 @@ describe('apply', () => {
     expect(await ran(dev, 'reset')).toMatchObject({ records: { ...NONE, unchanged: 3 } })
   })
 
-  test('writes all or nothing: a unique value that is taken is a 409 at the row', {
-    tags: 'full',
-  }, async () => {
+  test('writes all or nothing: a unique value that is taken is a 409 at the row', async () => {
     const dev = await seeded()
     await put(`${dev}/records/person/mine`, { data: { name: 'Bob' } })
     await put(`${dev}/record-types/person`, { indexes: [{ fields: ['data.name'], unique: true }] }, 200)
@@ -162,9 +161,7 @@ describe('apply', () => {
     expect(await rowsOf(dev, 'team')).toEqual([])
   })
 
-  test('a relationship of others between the same records is a 409, and stays', {
-    tags: 'full',
-  }, async () => {
+  test('a relationship of others between the same records is a 409, and stays', async () => {
     const dev = await seeded({ ...SEED, relationships: [] })
     await ran(dev, 'apply')
     const [ann, red] = [(await personsOf(dev))['ann'], (await rowsOf(dev, 'team'))[0]]
@@ -187,9 +184,7 @@ describe('apply', () => {
 })
 
 describe('reset', () => {
-  test('brings edited, cancelled and deleted rows back and takes undeclared ones away', {
-    tags: 'full',
-  }, async () => {
+  test('brings edited, cancelled and deleted rows back and takes undeclared ones away', async () => {
     const zoe = { record_type: 'person', external_id: 'zoe', data: {} }
     const dev = await seeded({ ...SEED, records: [...SEED.records, zoe] })
     await ran(dev, 'apply')
@@ -218,9 +213,7 @@ describe('reset', () => {
     expect(await ran(dev, 'reset')).toMatchObject({ records: { ...NONE, unchanged: 3 } })
   })
 
-  test('brings unique values back that rows of the seed have exchanged; they stay unique', {
-    tags: 'full',
-  }, async () => {
+  test('brings unique values back that rows of the seed have exchanged; they stay unique', async () => {
     const named = (...names: string[]) =>
       names.map((name) => ({ record_type: 'person', external_id: name, data: { name } }))
     const dev = await seeded({ records: named('ann', 'bob', 'cat', 'dan') })
@@ -255,7 +248,7 @@ describe('reset', () => {
     expect(Object.keys(await personsOf(dev)).sort()).toEqual(['ann', 'bob', 'cat', 'dan'])
   })
 
-  test('as a dry run counts the rows and changes none', { tags: 'full' }, async () => {
+  test('as a dry run counts the rows and changes none', async () => {
     const dev = await seeded()
     expect(succeed(await run(dev, 'reset?dry_run=true'))).toMatchObject({
       dry_run: true,
@@ -264,7 +257,7 @@ describe('reset', () => {
     expect(await rowsOf(dev, 'person')).toEqual([])
   })
 
-  test('several at once end with the baseline', { tags: 'full' }, async () => {
+  test('several at once end with the baseline', async () => {
     const dev = await seeded()
     const done = await Promise.all(times(6, (n) => run(dev, n % 2 ? 'apply' : 'reset')))
     for (const each of done) succeed(each)
@@ -277,7 +270,7 @@ describe('reset', () => {
 })
 
 describe('clear', () => {
-  test('deletes what the seed owns and nothing else, and may be repeated', { tags: 'full' }, async () => {
+  test('deletes what the seed owns and nothing else, and may be repeated', async () => {
     const dev = await seeded()
     await put(`${dev}/seeds/other`, { records: [{ record_type: 'person', external_id: 'ann', data: {} }] })
     await put(`${dev}/records/person/mine`, { data: {} })
@@ -295,9 +288,7 @@ describe('clear', () => {
     expect(await get(`${dev}/seeds/demo`)).toMatchObject(SEED)
   })
 
-  test('is a 409 where a relationship would cascade to rows of others; a reset is too', {
-    tags: 'full',
-  }, async () => {
+  test('is a 409 where a relationship would cascade to rows of others; a reset is too', async () => {
     const dev = await seeded(SEED, { ...MEMBER, on_delete: 'cascade' })
     await ran(dev, 'apply')
     await put(`${dev}/records/person/mine`, { data: {} })
@@ -373,7 +364,7 @@ describe('a seed that does not fit its types', () => {
     ],
     ['a relationship twice', { ...SEED, relationships: [link, link] }, '/relationships/1', 'duplicate'],
     ['a key that is none', { records: [{ ...ann, dta: {} }] }, '/records/0/dta', 'unknown_key'],
-  ])('for %s is a 400 at its place', { tags: 'full' }, async (_, seed, path, code) => {
+  ])('for %s is a 400 at its place', async (_, seed, path, code) => {
     const dev = await seeded({}, { ...MEMBER, data_schema: { properties: { since: { type: 'integer' } } } })
     const json_schema = { type: 'object', properties: { age: { type: 'integer' } } }
     await put(`${dev}/record-types/person`, { json_schema }, 200)
@@ -381,9 +372,7 @@ describe('a seed that does not fit its types', () => {
     expect((await get(`${dev}/seeds/demo`)).records).toEqual([])
   })
 
-  test('any more, is a 400 at apply and reset, and nothing is written; clear works', {
-    tags: 'full',
-  }, async () => {
+  test('any more, is a 400 at apply and reset, and nothing is written; clear works', async () => {
     const dev = await seeded()
     await ran(dev, 'apply')
     const json_schema = { type: 'object', properties: { name: { maxLength: 1 } } }
@@ -405,7 +394,7 @@ describe('a seed that does not fit its types', () => {
 })
 
 describe('in an environment', () => {
-  test('a seed of production is read, and neither written nor run', { tags: 'full' }, async () => {
+  test('a seed of production is read, and neither written nor run', async () => {
     const dev = await seeded()
     const base = dev.replace('--dev', '')
     const { changes } = succeed(await world.call('POST', `/v1/${base}/promote`, { from: dev }))
@@ -431,9 +420,7 @@ describe('in an environment', () => {
     expectFailure(await world.call('POST', `/v1/${base}/changes/${seq}/revert`), 'FORBIDDEN')
   })
 
-  test('a config file carries seeds, and names the place of a row that does not fit', {
-    tags: 'full',
-  }, async () => {
+  test('a config file carries seeds, and names the place of a row that does not fit', async () => {
     const dev = await seeded()
     const config = await get(`${dev}/config`)
     expect(config.seeds).toEqual([{ id: 'demo', description: null, ...SEED }])
@@ -457,7 +444,7 @@ describe('in an environment', () => {
     )
   })
 
-  test('needs manage on the whole preview; a seed that is absent is a 404', { tags: 'full' }, async () => {
+  test('needs manage on the whole preview; a seed that is absent is a 404', async () => {
     const dev = await seeded()
     const base = dev.replace('--dev', '')
     const tokenOf = async (...grants: Parameters<World['newToken']>[0]) =>

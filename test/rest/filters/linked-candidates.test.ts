@@ -1,3 +1,4 @@
+// @module-tag full
 /** Conditions on linked records that few far records decide: read from the far end, with the same result. */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -159,7 +160,7 @@ test('the tickets of one customer are found by its links, whatever statistics th
   }
 })
 
-test('the newest tickets of a customer with many are read in their order', { tags: 'full' }, async () => {
+test('the newest tickets of a customer with many are read in their order', async () => {
   const filter = on('customer.id', 'eq', BUSY)
   const page = { filter, limit: 10, sort: '-created_at' }
   const statements = await statementsOf(async () => {
@@ -171,7 +172,7 @@ test('the newest tickets of a customer with many are read in their order', { tag
   expect(await list(filter)).toHaveLength(1364)
 })
 
-test('claims take the records of one customer', { tags: 'full' }, async () => {
+test('claims take the records of one customer', async () => {
   const filter = { and: [on('customer.id', 'eq', 'c9'), on('data.open', 'eq', true)] }
   const open = await list(filter)
   const { data } = succeed(await world.call('POST', '/v1/crm/records/ticket/claim', { filter, limit: 100 }))

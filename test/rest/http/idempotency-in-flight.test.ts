@@ -1,3 +1,4 @@
+// @module-tag full
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, sleep, succeed, times } from '../../support/answers.ts'
@@ -39,7 +40,7 @@ async function hold(id: string) {
 
 // Concurrent, because two of the tests wait for ten seconds.
 describe.concurrent('A request under an idempotency key in use', () => {
-  test('by another server waits, and is then a replay', { tags: 'full' }, async () => {
+  test('by another server waits, and is then a replay', async () => {
     const held = await hold('waited')
     const patch = (world: World) =>
       world.call('PATCH', `${at}/waited`, { data: { n: 1 } }, { 'idempotency-key': 'waited' })

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The log of an outage of the database: a line when it begins, a line when it ends, and no stacks. */
 import { expect, test } from 'vitest'
 import { expectFailure, succeed } from '../../support/answers.ts'
@@ -38,7 +39,7 @@ test('an outage is logged once at its begin and once at its end, and its failed 
   }
 })
 
-test('a single lost connection is no outage', { tags: 'full' }, async () => {
+test('a single lost connection is no outage', async () => {
   const database = await cloneDatabase()
   const server = await openServer({}, database)
   try {

@@ -1,3 +1,4 @@
+// @module-tag full
 /** While the database cannot be written, `/readyz` and errors say so, and reads are served. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../../support/answers.ts'
@@ -57,9 +58,7 @@ async function expectNoWrites(code: string) {
   succeed(await world.call('GET', '/v1/crm/records/task/a'))
 }
 
-test('a writable database is ready, and readiness checks write at most once in some seconds', {
-  tags: 'full',
-}, async () => {
+test('a writable database is ready, and readiness checks write at most once in some seconds', async () => {
   // Counts the writes of the checks, whose connection has this name.
   await world.database.query('CREATE SCHEMA counted')
   await world.database.query('CREATE SEQUENCE counted.writes')

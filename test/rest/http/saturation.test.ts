@@ -1,3 +1,4 @@
+// @module-tag full
 /** A token that exceeds its share of connections waits or is 429; other tokens are served meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/foundation/limits.ts'
@@ -77,9 +78,7 @@ test('an MCP batch runs few of its calls at a time and answers all of them', { t
   expect(answers.filter(({ result }) => result.isError)).toEqual([])
 })
 
-test('other tokens are served while one token has more long reads than its limit', {
-  tags: 'full',
-}, async () => {
+test('other tokens are served while one token has more long reads than its limit', async () => {
   const held = await holdSearches()
   const attack = sendAll(24, (index) => search(`word${index}`))
   await expect.poll(held.waiting).toHaveLength(OF_TOKEN)
@@ -125,9 +124,7 @@ test('a long read that exceeds the queue or its waiting time is 429 with Retry-A
   expect(await metric('plinth_database_refused_total')).toBe(refused + QUEUE + 6)
 })
 
-test('tokens that use all connections for long reads leave those for other requests free', {
-  tags: 'full',
-}, async () => {
+test('tokens that use all connections for long reads leave those for other requests free', async () => {
   const other = await world.newToken([{ permission: 'read' }])
   const third = await world.newToken([{ permission: 'read' }])
   const held = await holdSearches()
@@ -143,9 +140,7 @@ test('tokens that use all connections for long reads leave those for other reque
   }
 })
 
-test('a GraphQL query with many fields uses no more connections than separate requests', {
-  tags: 'full',
-}, async () => {
+test('a GraphQL query with many fields uses no more connections than separate requests', async () => {
   const held = await holdSearches()
   const fields = times(30, (i) => {
     const asked = `{ field: "data.s", op: "search", value: "word${i}" }`
@@ -161,9 +156,7 @@ test('a GraphQL query with many fields uses no more connections than separate re
   expect(Object.keys(data)).toHaveLength(30)
 })
 
-test('writes that wait for a row lock leave connections for reads and for other tokens', {
-  tags: 'full',
-}, async () => {
+test('writes that wait for a row lock leave connections for reads and for other tokens', async () => {
   const held = await holdOpen(world.database)
   await held.query(`SELECT FROM plinth.record WHERE record_type = 'deal' AND id = 'a' FOR UPDATE`)
   const writer = await world.newToken([{ permission: 'write' }])
@@ -214,7 +207,7 @@ test('batches of one token wait in their turn, and leave turns when their client
   for (const n of [1, 20]) succeed(await modest.call('GET', `/v1/crm/records/deal/batch-${n}-59`))
 })
 
-test('a malformed batch among many gets its own 400', { tags: 'full' }, async () => {
+test('a malformed batch among many gets its own 400', async () => {
   const writer = await world.newToken([{ permission: 'write' }])
   const operations = times(60, (n) => ({
     ...{ type: 'upsert_record', record_type: 'deal', id: `sound-${n}`, data: { s: 'x'.repeat(500) } },
@@ -231,7 +224,7 @@ test('a malformed batch among many gets its own 400', { tags: 'full' }, async ()
   for (const answer of await Promise.all(sound)) succeed(answer)
 })
 
-test('SQL statements over the limit of a token are 429 with Retry-After', { tags: 'full' }, async () => {
+test('SQL statements over the limit of a token are 429 with Retry-After', async () => {
   const held = await holdOpen(world.database)
   await held.query('LOCK TABLE plinth.record IN ACCESS EXCLUSIVE MODE')
   const query = { query: 'SELECT count(*) FROM deal' }
@@ -245,9 +238,7 @@ test('SQL statements over the limit of a token are 429 with Retry-After', { tags
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
 })
 
-test('after a write, the open waits of one token are checked one after another', {
-  tags: 'full',
-}, async () => {
+test('after a write, the open waits of one token are checked one after another', async () => {
   const waiter = await world.newToken([{ permission: 'read' }])
   const gone = new AbortController()
   const asked = times(20, (index) => {

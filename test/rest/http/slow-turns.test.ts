@@ -1,3 +1,4 @@
+// @module-tag full
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openServer, type TestServer } from '../../support/server.ts'
@@ -20,7 +21,7 @@ function holdLoop(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end; );
 }
 
-test('a slow turn of the event loop is logged with the requests open in it', { tags: 'full' }, async () => {
+test('a slow turn of the event loop is logged with the requests open in it', async () => {
   const waiting = server.call('GET', '/v1/crm/wait/deal?timeout=1', undefined, {
     'x-request-id': 'who-waits',
   })

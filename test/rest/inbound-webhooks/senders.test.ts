@@ -1,3 +1,4 @@
+// @module-tag full
 /** Inbound webhooks as real senders use them: their signatures, forms, numbers, secrets, and links of records. */
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
@@ -52,7 +53,7 @@ const basic = (password: string) => ({
 })
 
 describe('a sender is verified', () => {
-  test('that names its headers as Svix does', { tags: 'full' }, async () => {
+  test('that names its headers as Svix does', async () => {
     const { path, data } = await newWebhook({ secret: STANDARD })
     const body = '{"n":1}'
     const at = new Date()
@@ -69,9 +70,7 @@ describe('a sender is verified', () => {
     expect(await data()).toEqual([{ n: 1 }])
   })
 
-  test('that sends the secret itself, in a header or as the password of basic authentication', {
-    tags: 'full',
-  }, async () => {
+  test('that sends the secret itself, in a header or as the password of basic authentication', async () => {
     const ways: [object, (secret: string) => Headers][] = [
       [{ header: 'X-Gitlab-Token' }, (secret) => ({ 'x-gitlab-token': secret })],
       [{ header: 'Authorization', prefix: 'Bearer ' }, (secret) => ({ authorization: `Bearer ${secret}` })],
@@ -89,7 +88,7 @@ describe('a sender is verified', () => {
     }
   })
 
-  test('that signs by a template: Zendesk, HubSpot, Slack', { tags: 'full' }, async () => {
+  test('that signs by a template: Zendesk, HubSpot, Slack', async () => {
     const body = '{"n":1}'
     const now = Date.now()
     const iso = new Date(now).toISOString()
@@ -141,9 +140,7 @@ describe('a sender is verified', () => {
     }
   })
 
-  test('only by a template that has the body, and the time where a header has it', {
-    tags: 'full',
-  }, async () => {
+  test('only by a template that has the body, and the time where a header has it', async () => {
     const record_type = await world.newType()
     const put = (signature: object) =>
       call('PUT', '/v1/crm/inbound-webhooks/refused', { record_type, secret: KEY, signature })
@@ -172,7 +169,7 @@ describe('a form', () => {
   const form = 'application/x-www-form-urlencoded'
   const token = { signature: { scheme: 'token' } }
 
-  test('is an object of strings, verified over its bytes', { tags: 'full' }, async () => {
+  test('is an object of strings, verified over its bytes', async () => {
     const { path, data, deliveries } = await newWebhook({ signature: { scheme: 'slack' } })
     const at = Math.floor(Date.now() / 1000)
     const body = 'command=%2Fdeal&text=caf%C3%A9+%26+more&amount=12&text=last&empty='
@@ -187,7 +184,7 @@ describe('a form', () => {
     expect((await deliveries())[0]?.warnings).toMatchObject([{ path: '/text', code: 'repeated_field' }])
   })
 
-  test('whose only field is payload has JSON in it, of GitHub and of Slack', { tags: 'full' }, async () => {
+  test('whose only field is payload has JSON in it, of GitHub and of Slack', async () => {
     const { path, data } = await newWebhook({ signature: { scheme: 'github' } })
     const body = `payload=${encodeURIComponent('{"id":820982911946154508,"a":[1]}')}`
     succeed(await post(path, body, { 'content-type': form, 'x-hub-signature-256': `sha256=${hmac(body)}` }))
@@ -197,7 +194,7 @@ describe('a form', () => {
     expect(await other.data()).toEqual([{ payload: '{"id":820982911946154508,"a":[1]}' }])
   })
 
-  test('of several parts is taken without files', { tags: 'full' }, async () => {
+  test('of several parts is taken without files', async () => {
     const { path, data, deliveries } = await newWebhook(token)
     const multipart = new FormData()
     multipart.append('from', 'Zoë <z@example.com>')
@@ -272,9 +269,7 @@ test('the body of a delivery that succeeded is shown for a day', async () => {
   expect((await deliveries())[0]?.body).toBeNull()
 })
 
-test('a rotated secret and the one before it are valid, and one that a PATCH sets at once replaces both', {
-  tags: 'full',
-}, async () => {
+test('a rotated secret and the one before it are valid, and one that a PATCH sets at once replaces both', async () => {
   const { path, one, id, data } = await newWebhook({ signature: { scheme: 'token' } })
   const rotate = (query = '') => call('POST', `${one}/rotate-secret${query}`)
   expect(succeed(await rotate('?dry_run=true'))).toMatchObject({ id, secret: null, dry_run: true })
@@ -323,7 +318,7 @@ test('refused signatures are counted for a webhook that exists, are named in the
   expect(lines.map(({ inbound_webhook }) => inbound_webhook)).toContain(`crm/${id}`)
 })
 
-test('an inbound webhook that does not exist is looked up once', { tags: 'full' }, async () => {
+test('an inbound webhook that does not exist is looked up once', async () => {
   const path = '/inbound/default/crm/never-made/ingest'
   expectFailure(await post(path, '{}', basic('x')), 'UNAUTHORIZED')
   const ran = await statementsOf(async () => {
@@ -342,9 +337,7 @@ test('an inbound webhook that does not exist is looked up once', { tags: 'full' 
   succeed(await post(path, '{}', basic(KEY)))
 })
 
-test('the revert of a deletion answers the new secret, once, on every interface', {
-  tags: 'full',
-}, async () => {
+test('the revert of a deletion answers the new secret, once, on every interface', async () => {
   const { one, id, path } = await newWebhook({ signature: { scheme: 'token' } })
   const lastSeq = async () =>
     succeed(await call('GET', `/v1/crm/changes?kind=inbound_webhook&id=${id}&order=desc&limit=1`)).data[0].seq
@@ -439,7 +432,7 @@ describe('a mapping', () => {
     expectFailure(await call('DELETE', `/v1/crm/relationship-types/${belongs}`), 'CONFLICT')
   })
 
-  test('of items links each of its records', { tags: 'full' }, async () => {
+  test('of items links each of its records', async () => {
     const order = await world.newType()
     const rel = `of${++serial}`
     succeed(await call('PUT', `/v1/crm/relationship-types/${rel}`, {}), 201)
@@ -466,7 +459,7 @@ describe('a mapping', () => {
     expect(succeed(await call('GET', `/v1/crm/records/${recordType}`)).data).toHaveLength(2)
   })
 
-  test('with on_existing keep leaves a record that exists as it is', { tags: 'full' }, async () => {
+  test('with on_existing keep leaves a record that exists as it is', async () => {
     const { path, data, one, recordType } = await newWebhook({
       signature: { scheme: 'token' },
       mapping: { external_id: '$.thread', data: { subject: '$.subject' }, on_existing: 'keep' },

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed, times } from '../../support/answers.ts'
 import { holdOpen } from '../../support/holding.ts'
@@ -191,9 +192,7 @@ test('a duplicate corrected during the build does not fail a unique index', { ta
   expect(await outOfTrue(world, type)).toEqual([])
 })
 
-test('a record skipped as a duplicate is indexed when the other one changes during the build', {
-  tags: 'full',
-}, async () => {
+test('a record skipped as a duplicate is indexed when the other one changes during the build', async () => {
   const type = await world.newType()
   await fill(type, 4)
   const [first, last] = [await holdOpen(world.database), await holdOpen(world.database)]

@@ -1,3 +1,4 @@
+// @module-tag full
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -34,7 +35,7 @@ const list = (query: string, headers: Record<string, string>) =>
   world.call('GET', `/v1/crm/records/deal?${query}`, undefined, headers)
 const linesOf = ({ text }: Answer) => text.split(/\r?\n/).slice(0, -1)
 
-test('a list is CSV or NDJSON if the client prefers it, and JSON otherwise', { tags: 'full' }, async () => {
+test('a list is CSV or NDJSON if the client prefers it, and JSON otherwise', async () => {
   const csv = await list('sort=id&limit=2', CSV)
   expect([csv.status, csv.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8'])
   const [head, first = '', ...rest] = linesOf(csv)
@@ -56,9 +57,7 @@ test('a list is CSV or NDJSON if the client prefers it, and JSON otherwise', { t
   expect((await list('limit=1', { accept: 'application/json;q=0.1, text/csv' })).text).toMatch(/^id,/)
 })
 
-test('limit=all gives every record once, as CSV and as NDJSON, by GET and by POST', {
-  tags: 'full',
-}, async () => {
+test('limit=all gives every record once, as CSV and as NDJSON, by GET and by POST', async () => {
   const ids = times(1500, (n) => `r${String(n).padStart(6, '0')}`)
   const whole = await list('limit=all&sort=-data.size', NDJSON)
   expect(linesOf(whole).map((line) => JSON.parse(line).id)).toEqual(ids.toReversed())
@@ -80,7 +79,7 @@ test('limit=all gives every record once, as CSV and as NDJSON, by GET and by POS
   ])
 })
 
-test('limit=all has no JSON, and no arguments of a page', { tags: 'full' }, async () => {
+test('limit=all has no JSON, and no arguments of a page', async () => {
   expect(failure(await list('limit=all', {}), 'VALIDATION_ERROR').details[0]).toMatchObject({
     path: 'query/limit',
     code: 'needs_format',
@@ -115,9 +114,7 @@ test('limit=all has no JSON, and no arguments of a page', { tags: 'full' }, asyn
   ).toContain('none')
 })
 
-test('a cell that a spreadsheet would run is quoted, nested values are JSON, and no property is left out', {
-  tags: 'full',
-}, async () => {
+test('a cell that a spreadsheet would run is quoted, nested values are JSON, and no property is left out', async () => {
   await fill('odd', 0)
   const data = {
     name: '=HYPERLINK("x")',
@@ -155,7 +152,7 @@ const cellsOf = (line: string) =>
 const zip = (names: string[], values: string[]): [string, string][] =>
   names.map((name, n) => [name, values[n] ?? ''])
 
-test('a whole list reads the past, and records of an earlier schema', { tags: 'full' }, async () => {
+test('a whole list reads the past, and records of an earlier schema', async () => {
   await fill('past', 2)
   const moment = new Date().toISOString()
   await sleep(5)
@@ -166,7 +163,7 @@ test('a whole list reads the past, and records of an earlier schema', { tags: 'f
   expect(linesOf(await at(`&as_of=${moment}&sort=id`))).toEqual(['{"id":"r000000"}', '{"id":"r000001"}'])
 })
 
-test('a whole result needs the grant of the list, and of SQL', { tags: 'full' }, async () => {
+test('a whole result needs the grant of the list, and of SQL', async () => {
   const { call } = await world.newToken([{ record_type: 'other', permission: 'read' }])
   failure(await call('GET', '/v1/crm/records/deal?limit=all', undefined, CSV), 'FORBIDDEN')
   const sql = await call('POST', '/v1/crm/sql', { query: 'TABLE deal', limit: 'all' }, CSV)
@@ -340,7 +337,7 @@ test('a whole result whose client leaves before it begins holds nothing', {
   for (const path of paths) expect((await call('GET', path, undefined, NDJSON)).status).toBe(200)
 })
 
-test('a whole result has only the types and states that the token reads', { tags: 'full' }, async () => {
+test('a whole result has only the types and states that the token reads', async () => {
   await fill('own', 3)
   await fill('foreign', 3, 'canary')
   const own = await world.newToken([{ permission: 'read', record_type: 'own' }])

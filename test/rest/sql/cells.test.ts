@@ -1,3 +1,4 @@
+// @module-tag full
 /** An SQL value of megabytes is parsed like a short one, without blocking other requests. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed, times } from '../../support/answers.ts'
@@ -32,7 +33,7 @@ test('numbers that a double cannot represent are strings in long JSON values of 
   expect(Object.keys(own).sort()).toEqual(['__proto__', 'b'])
 })
 
-test('long SQL arrays are parsed correctly for every type of item', { tags: 'full' }, async () => {
+test('long SQL arrays are parsed correctly for every type of item', async () => {
   expect(await cell(series('array_agg(i + 1000000)'))).toEqual(times(10_000, (i) => i + 1_000_001))
   const texts = await cell(series(`array_agg(CASE WHEN i % 2 = 0 THEN NULL ELSE '{,"\\' || i END)`))
   expect(texts.slice(0, 3)).toEqual(['{,"\\1', null, '{,"\\3'])

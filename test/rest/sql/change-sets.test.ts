@@ -1,3 +1,4 @@
+// @module-tag full
 /** SQL in change-sets: drafts over the rows of production, for the roles of that change-set alone. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../../support/answers.ts'
@@ -40,9 +41,7 @@ const execute = (statements: string, more: object = {}, base = id) =>
   call('POST', `/v1/${base}/sql/execute`, { statements, ...more })
 const DEALS = 'SELECT id, stage, version FROM deal ORDER BY id'
 
-test('reads the drafts over the rows of production, in each relation that has them', {
-  tags: 'full',
-}, async () => {
+test('reads the drafts over the rows of production, in each relation that has them', async () => {
   succeed(await call('PATCH', `/v1/${id}/records/deal/a`, { data: { stage: 'won' } }))
   succeed(await call('DELETE', `/v1/${id}/records/deal/b`))
   succeed(await call('PUT', `/v1/${id}/records/deal/new`, { data: { stage: 'new' } }), 201)
@@ -69,7 +68,7 @@ test('reads the drafts over the rows of production, in each relation that has th
   succeed(await call('PATCH', '/v1/crm/records/deal/c', { data: { stage: 'open' } }))
 })
 
-test('whole results have them too', { tags: 'full' }, async () => {
+test('whole results have them too', async () => {
   succeed(await call('PATCH', `/v1/${id}/records/deal/a`, { data: { stage: 'won' } }))
   const answer = await call(
     'POST',
@@ -84,7 +83,7 @@ test('whole results have them too', { tags: 'full' }, async () => {
 })
 
 describe('writes', () => {
-  test('are drafts, which later statements of the request read', { tags: 'full' }, async () => {
+  test('are drafts, which later statements of the request read', async () => {
     const before = await rows(DEALS, 'crm')
     const done = succeed(
       await execute(`UPDATE deal SET stage = 'won' WHERE id IN ('a', 'b') RETURNING id, stage;
@@ -112,13 +111,13 @@ describe('writes', () => {
     expect(back.data[1].rows).toEqual([{ stage: 'open' }])
   })
 
-  test('of links, with the cascade of a deletion', { tags: 'full' }, async () => {
+  test('of links, with the cascade of a deletion', async () => {
     const done = succeed(await execute(`DELETE FROM deal WHERE id = 'a'; SELECT id FROM relationships`))
     expect(done.data[1].rows).toEqual([])
     expect(await rows('SELECT source_id FROM relationships', 'crm')).toEqual([{ source_id: 'n' }])
   })
 
-  test('that fail, and dry runs, leave nothing', { tags: 'full' }, async () => {
+  test('that fail, and dry runs, leave nothing', async () => {
     const run = await call('POST', `/v1/${id}/sql/execute?dry_run=true`, { statements: `DELETE FROM deal` })
     expect(succeed(run)).toMatchObject({ data: [{ count: 3 }], dry_run: true })
     expectFailure(
@@ -129,14 +128,14 @@ describe('writes', () => {
     expect(succeed(await call('GET', `/v1/${id}/changes`)).data).toEqual([])
   })
 
-  test('at once lose none', { tags: 'full' }, async () => {
+  test('at once lose none', async () => {
     const statements = `UPDATE deal SET amount = amount + 1 WHERE id = 'a'`
     const answers = await Promise.all(Array.from({ length: 4 }, () => execute(statements)))
     for (const answer of answers) succeed(answer)
     expect(await rows(`SELECT amount FROM deal WHERE id = 'a'`)).toEqual([{ amount: 5 }])
   })
 
-  test('of a token that proposes are in its change-set', { tags: 'full' }, async () => {
+  test('of a token that proposes are in its change-set', async () => {
     const agent = await world.newToken([{ permission: 'write', writes: 'propose' }])
     const statements = `UPDATE deal SET stage = 'won' WHERE id = 'a'`
     const written = succeed(await agent.call('POST', '/v1/crm/sql/execute', { statements }))
@@ -146,7 +145,7 @@ describe('writes', () => {
   })
 })
 
-test('a token reads what it may on both sides', { tags: 'full' }, async () => {
+test('a token reads what it may on both sides', async () => {
   succeed(await call('PUT', `/v1/${id}/records/note/secret`, { data: {} }), 201)
   succeed(await call('PUT', `/v1/${id}/records/deal/new`, { data: {} }), 201)
   const half = await world.newToken([
@@ -160,9 +159,7 @@ test('a token reads what it may on both sides', { tags: 'full' }, async () => {
   expectFailure(await blind.call('POST', `/v1/${id}/sql`, { query: 'SELECT 1' }), 'FORBIDDEN')
 })
 
-test('without the parser, the role of a change-set reads its drafts alone, and that of production none', {
-  tags: 'full',
-}, async () => {
+test('without the parser, the role of a change-set reads its drafts alone, and that of production none', async () => {
   const mine = id
   const other = succeed(await call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201).id
   for (const base of [mine, other])

@@ -1,3 +1,4 @@
+// @module-tag full
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { succeed } from '../../support/answers.ts'
 import type { Body, Call } from '../../support/server.ts'
@@ -22,9 +23,7 @@ const rowsOf = async (query: string, call: Call = world.call): Promise<Body[]> =
 const changesOf = (id: string, call?: Call) =>
   rowsOf(`SELECT operation, changed, data_before FROM changes WHERE id = '${id}' ORDER BY seq`, call)
 
-test('changed names the columns that differ from the entry before, data_before has what they were', {
-  tags: 'full',
-}, async () => {
+test('changed names the columns that differ from the entry before, data_before has what they were', async () => {
   succeed(await world.call('PUT', at('a'), { data: { n: 1, status: 'open' } }), 201)
   succeed(await world.call('PATCH', at('a'), { data: { n: 2, status: 'won', tags: ['x'] } }))
   succeed(await world.call('PUT', at('a'), { data: { n: 2, tags: ['y'] }, external_id: 'e1' }))
@@ -48,7 +47,7 @@ test('changed names the columns that differ from the entry before, data_before h
   ])
 })
 
-test('links and configuration have them too', { tags: 'full' }, async () => {
+test('links and configuration have them too', async () => {
   for (const id of ['b1', 'b2']) succeed(await world.call('PUT', at(id), { data: {} }), 201)
   const ends = { source_record_types: [type], target_record_types: [type] }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/near', ends), 201)
@@ -77,7 +76,7 @@ test('links and configuration have them too', { tags: 'full' }, async () => {
   expect(JSON.stringify(rows)).not.toMatch(/jsonSchema|baseId|createdAt/)
 })
 
-test('statements of sql/execute see them for what those before wrote', { tags: 'full' }, async () => {
+test('statements of sql/execute see them for what those before wrote', async () => {
   succeed(await world.call('PUT', at('c'), { data: { n: 1 } }), 201)
   const statements = `UPDATE ${type} SET n = 2 WHERE id = 'c';
     SELECT changed, data_before FROM changes WHERE id = 'c' AND operation = 'update'`
@@ -85,7 +84,7 @@ test('statements of sql/execute see them for what those before wrote', { tags: '
   expect(data[1].rows).toEqual([{ changed: ['n'], data_before: { n: 1 } }])
 })
 
-test('a reader of one type sees them for its records, and nothing of others', { tags: 'full' }, async () => {
+test('a reader of one type sees them for its records, and nothing of others', async () => {
   const other = await world.newType()
   succeed(await world.call('PUT', `/v1/crm/records/${other}/d`, { data: { secret: 1 } }), 201)
   succeed(await world.call('PUT', `/v1/crm/records/${other}/d`, { data: { secret: 2 } }))
@@ -101,7 +100,7 @@ test('a reader of one type sees them for its records, and nothing of others', { 
   expect(all.length).toBeGreaterThan(1)
 })
 
-test('what is purged has neither', { tags: 'full' }, async () => {
+test('what is purged has neither', async () => {
   succeed(await world.call('PUT', at('e'), { data: { n: 1 } }), 201)
   succeed(await world.call('PUT', at('e'), { data: { n: 2 } }))
   await world.database.query(`DELETE FROM plinth.change WHERE id = 'e' AND version = 1`)

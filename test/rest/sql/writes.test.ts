@@ -1,3 +1,4 @@
+// @module-tag full
 /** SQL that writes: INSERT, UPDATE, DELETE and SELECT in one transaction, each carried out as the batch does. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, UUID7 } from '../../support/answers.ts'
@@ -66,9 +67,7 @@ beforeEach(async () => {
 const deal = async (id: string): Promise<Body> =>
   succeed(await world.call('GET', `/v1/${name}/records/deal/${id}`))
 
-test('UPDATE touches only what SET names, and RETURNING shows the rows after it', {
-  tags: 'full',
-}, async () => {
+test('UPDATE touches only what SET names, and RETURNING shows the rows after it', async () => {
   const done = succeed(
     await run(`UPDATE deal SET amount = amount * 1.1, tags = tags || '["vip"]', won = NULL,
       address = jsonb_set(address, '{zip}', '3000') WHERE id = 'd1' RETURNING id, amount, old.amount AS before, tags, version`),
@@ -93,9 +92,7 @@ test('UPDATE touches only what SET names, and RETURNING shows the rows after it'
   })
 })
 
-test('INSERT, UPDATE FROM, DELETE and SELECT see what those before them wrote', {
-  tags: 'full',
-}, async () => {
+test('INSERT, UPDATE FROM, DELETE and SELECT see what those before them wrote', async () => {
   const done = succeed(
     await run(
       `INSERT INTO deal (id, title, amount, company) VALUES ('d4', 'Four', :amount, 'c1') RETURNING *;
@@ -131,7 +128,7 @@ test('INSERT, UPDATE FROM, DELETE and SELECT see what those before them wrote', 
   ])
 })
 
-test('ON CONFLICT by id and by pair updates, creates or leaves records', { tags: 'full' }, async () => {
+test('ON CONFLICT by id and by pair updates, creates or leaves records', async () => {
   const upsert = `INSERT INTO deal AS d (id, title, amount) VALUES ('d1', 'Uno', 5), ('d9', 'Nine', 9)
     ON CONFLICT (id) DO UPDATE SET title = EXCLUDED.title, amount = d.amount + EXCLUDED.amount
     WHERE d.amount > 0 RETURNING id, title, amount`
@@ -155,9 +152,7 @@ test('ON CONFLICT by id and by pair updates, creates or leaves records', { tags:
   expectFault(await run(twice), '/statements/0/rows/1')
 })
 
-test('links are inserted, updated and deleted, with cardinality and ends checked', {
-  tags: 'full',
-}, async () => {
+test('links are inserted, updated and deleted, with cardinality and ends checked', async () => {
   succeed(
     await world.call('PUT', `/v1/${name}/relationship-types/of`, {
       source_record_types: ['deal'],
@@ -262,7 +257,7 @@ test('UPDATE moves the end of a link, which keeps its id, its data and its pair'
   expect(await linked()).toEqual(before)
 })
 
-test('faults of the same kind name the link of each row', { tags: 'full' }, async () => {
+test('faults of the same kind name the link of each row', async () => {
   succeed(
     await world.call('PUT', `/v1/${name}/relationship-types/of`, {
       source_record_types: ['deal'],
@@ -286,9 +281,7 @@ test('faults of the same kind name the link of each row', { tags: 'full' }, asyn
   expect(repeated[0].message).toContain('The same in 4 rows.')
 })
 
-test('INSERT into relationships fills in the record type of an end that has no other', {
-  tags: 'full',
-}, async () => {
+test('INSERT into relationships fills in the record type of an end that has no other', async () => {
   const put = (id: string, ends: object) => world.call('PUT', `/v1/${name}/relationship-types/${id}`, ends)
   succeed(await put('one', { source_record_types: ['deal'], target_record_types: ['company'] }), 201)
   succeed(await put('some', { source_record_types: ['deal'], target_record_types: ['company', 'deal'] }), 201)
@@ -314,9 +307,7 @@ test('INSERT into relationships fills in the record type of an end that has no o
   expect(succeed(await narrow(insert('one'))).data[0].rows).toEqual([ends])
 })
 
-test('a DELETE of several rows answers its plan first, and the plan_token alone confirms it', {
-  tags: 'full',
-}, async () => {
+test('a DELETE of several rows answers its plan first, and the plan_token alone confirms it', async () => {
   const statements = `DELETE FROM deal WHERE id <> :kept RETURNING id; SELECT count(*) AS n FROM deal`
   const plan = succeed(await run(statements, { params: { kept: 'd1' } }))
   expect(plan['plan']).toMatchObject({ records: { count: 2, by_type: { deal: 2 } } })
@@ -328,7 +319,7 @@ test('a DELETE of several rows answers its plan first, and the plan_token alone 
   expectFailure(await world.call('GET', `/v1/${name}/records/deal/d2`), 'NOT_FOUND')
 })
 
-test('a dry run writes nothing, and a key writes once', { tags: 'full' }, async () => {
+test('a dry run writes nothing, and a key writes once', async () => {
   const statements = `UPDATE deal SET seats = coalesce(seats, 0) + 1 WHERE id = 'd1' RETURNING seats; SELECT seats FROM deal WHERE id = 'd1'`
   const dry = succeed(await run(statements, { dry_run: true }))
   expect(dry).toMatchObject({ dry_run: true, data: [{ rows: [{ seats: 1 }] }, { rows: [{ seats: 1 }] }] })
@@ -342,7 +333,7 @@ test('a dry run writes nothing, and a key writes once', { tags: 'full' }, async 
   expectFailure(await run(`${statements};`, {}, key), 'CONFLICT')
 })
 
-test('values of SQL are stored as JSON has them', { tags: 'full' }, async () => {
+test('values of SQL are stored as JSON has them', async () => {
   const { data } = succeed(
     await run(
       `UPDATE deal SET due = date '2026-01-31' + interval '1 day', closed = timestamptz '2026-11-22 10:00+01',
@@ -435,9 +426,7 @@ const REFUSED: readonly (readonly [statement: string, path: string, words: RegEx
   [`UPDATE deal SET title = 'x' WHERE id = $1`, '/params/0', /params has none/],
 ]
 
-test('what SQL may not write is refused with the place and the way out, and nothing is written', {
-  tags: 'full',
-}, async () => {
+test('what SQL may not write is refused with the place and the way out, and nothing is written', async () => {
   const before = succeed(
     await world.call('POST', `/v1/${name}/sql`, { query: 'SELECT * FROM records ORDER BY id' }),
   )
@@ -456,9 +445,7 @@ test('what SQL may not write is refused with the place and the way out, and noth
   ).toEqual(before)
 })
 
-test('SET of the status names cancel and restore, also where a property has that name', {
-  tags: 'full',
-}, async () => {
+test('SET of the status names cancel and restore, also where a property has that name', async () => {
   const schema = { type: 'object', properties: { status: { type: 'string' } } }
   succeed(await world.call('PUT', '/v1/crm/record-types/order', { json_schema: schema }), 201)
   for (const statements of [
@@ -472,9 +459,7 @@ test('SET of the status names cancel and restore, also where a property has that
   }
 })
 
-test('a statement reads whole rows of every relation that an earlier one wrote', {
-  tags: 'full',
-}, async () => {
+test('a statement reads whole rows of every relation that an earlier one wrote', async () => {
   succeed(
     await world.call('PUT', `/v1/${name}/relationship-types/of`, {
       source_record_types: ['*'],
@@ -495,9 +480,7 @@ test('a statement reads whole rows of every relation that an earlier one wrote',
     expect(sorted(written[n].rows), relation).toEqual(sorted(after[n].rows))
 })
 
-test('a row that the schema refuses is named once, by statement, type, id and property', {
-  tags: 'full',
-}, async () => {
+test('a row that the schema refuses is named once, by statement, type, id and property', async () => {
   const answer = await run(`SELECT 1 AS one; UPDATE deal SET title = NULL WHERE id = 'd1'`)
   const { message, details } = expectFailure(answer, 'VALIDATION_ERROR')
   expect(message).toMatch(/^Statement 1: deal "d1": "?title"?[^:]*$/)
@@ -543,7 +526,6 @@ test.each([
   [`UPDATE deal SET title = 'x' RETURNING company::int`, '/statements/0', 'a value of "company"'],
 ])(
   'a value that does not fit is placed by row and property, or in the text: %s',
-  { tags: 'full' },
   async (text, path, words) => {
     const params = text.includes(':text') ? { params: { text: 'a secret' } } : {}
     const { message, details } = expectFailure(await run(text, params), 'VALIDATION_ERROR')
@@ -554,9 +536,7 @@ test.each([
   },
 )
 
-test('a refused INSERT of several rows names each row, its id where it has one, and what was received', {
-  tags: 'full',
-}, async () => {
+test('a refused INSERT of several rows names each row, its id where it has one, and what was received', async () => {
   const properties = { email: { type: 'string', format: 'email' }, age: { type: 'integer', minimum: 1 } }
   const json_schema = { type: 'object', properties, additionalProperties: false }
   succeed(await world.call('PUT', `/v1/${name}/record-types/person`, { json_schema }), 201)
@@ -637,7 +617,7 @@ test('the statements have at most 16000 words and signs, of which a string is on
     ).toBe('too_many')
 })
 
-test('a value that does not fit is found among thousands of places', { tags: 'full' }, async () => {
+test('a value that does not fit is found among thousands of places', async () => {
   const casts = Array(2000).fill('title::int').join(', ')
   succeed(await run("INSERT INTO deal (id, title) VALUES ('unfit', 'x')"))
   const answer = await run(`SELECT ARRAY[${casts}] FROM deal WHERE id = 'unfit'`)

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The administrator's token across restarts of a server, and with several servers on one database. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -206,9 +207,7 @@ describe('the token of the data directory', () => {
     await server.close()
   })
 
-  test('needs admin on all bases to be replaced, and is not replaced where the settings define it', {
-    tags: 'full',
-  }, async () => {
+  test('needs admin on all bases to be replaced, and is not replaced where the settings define it', async () => {
     const server = await started(A)
     succeed(await server.as(A)('PUT', '/v1/bases/one', {}), 201)
     const grants = [{ ...ADMIN, base: 'one' }]

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Triggers that run an action: once for each change, with its limits, and on the trace. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/foundation/limits.ts'
@@ -105,9 +106,7 @@ test('a run that fails is tried again, then dead with the error, and a replay ru
   expect(await pair.written()).toHaveLength(1)
 })
 
-test('a delivery that cannot be attempted fails, and the server goes on with others', {
-  tags: 'full',
-}, async () => {
+test('a delivery that cannot be attempted fails, and the server goes on with others', async () => {
   const failing = { name: 'b', type: 'patch_record', record_type: '$out', id: 'absent', data: {} }
   const pair = await newPair([failing], { max_attempts: 1 })
   await pair.put('r1', {})
@@ -122,7 +121,7 @@ test('a delivery that cannot be attempted fails, and the server goes on with oth
   expect(await pair.written()).toHaveLength(1)
 })
 
-test('a test delivery runs the action once, with no record', { tags: 'full' }, async () => {
+test('a test delivery runs the action once, with no record', async () => {
   const pair = await newPair([{ ...COPY, data: { seen: '{{input.base_id}}' } }], { enabled: false })
   succeed(await call('POST', `${pair.trigger}/test`))
   expect(await pair.ended(1)).toMatchObject([{ event: 'trigger.test', status: 'succeeded' }])
@@ -152,9 +151,7 @@ const beginAt = async (trigger: string, runs: number) => {
     WHEN (NEW.trigger_id = '${trigger}' AND NEW.depth = 1) EXECUTE FUNCTION plinth.begin_chain()`)
 }
 
-test('a chain of runs that gets too wide ends, and a replay starts a new chain', {
-  tags: 'full',
-}, async () => {
+test('a chain of runs that gets too wide ends, and a replay starts a new chain', async () => {
   const create = (name: string) => ({ name, type: 'create_record', record_type: '$type', data: {} })
   const pair = await newPair([create('a'), create('b'), create('c')])
   await beginAt(pair.id, LIMITS.triggerChainRuns - 2)
@@ -172,9 +169,7 @@ test('a chain of runs that gets too wide ends, and a replay starts a new chain',
   await eventually(async () => ((await pair.runs()).length >= 5 ? true : undefined))
 })
 
-test('of a chain that is too wide, some deliveries are listed and the others are left out', {
-  tags: 'full',
-}, async () => {
+test('of a chain that is too wide, some deliveries are listed and the others are left out', async () => {
   const create = (name: string) => ({ name, type: 'create_record', record_type: '$type', data: {} })
   const pair = await newPair([create('a'), create('b'), create('c')])
   await beginAt(pair.id, 2 * LIMITS.triggerChainRuns - 1)
@@ -184,9 +179,7 @@ test('of a chain that is too wide, some deliveries are listed and the others are
   await world.database.query('DROP TRIGGER begin_chain ON plinth.trigger_delivery')
 })
 
-test('a trigger has a url or an action, and the action is one that it may run', {
-  tags: 'full',
-}, async () => {
+test('a trigger has a url or an action, and the action is one that it may run', async () => {
   const pair = await newPair([COPY])
   const put = (body: object) => call('PUT', '/v1/crm/triggers/wrong', body)
   expect(expectFault(await put({ action: pair.id, url: 'https://example.com/' }), '/action').code).toBe(
@@ -205,7 +198,7 @@ test('a trigger has a url or an action, and the action is one that it may run', 
   succeed(await call('DELETE', pair.action))
 })
 
-test('a preview runs its own action, and a promotion carries the trigger', { tags: 'full' }, async () => {
+test('a preview runs its own action, and a promotion carries the trigger', async () => {
   const pair = await newPair([COPY])
   const { id: preview } = succeed(
     await call('POST', '/v1/crm/preview', { name: `p${serial}`, copy: 'config' }),

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Triggers that follow the steps of change-sets. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectDetail, succeed } from '../../support/answers.ts'
@@ -91,7 +92,7 @@ test('each step of a change-set arrives once with its state and who took it, and
   expect(receiver.at(others.path)).toHaveLength(2)
 })
 
-test('a step can run an action, which reads it as its input', { tags: 'full' }, async () => {
+test('a step can run an action, which reads it as its input', async () => {
   const { recordType: type } = await triggers.newTrigger({ enabled: false })
   succeed(
     await call('PUT', '/v1/crm/actions/note_request', {
@@ -125,9 +126,7 @@ test('a step can run an action, which reads it as its input', { tags: 'full' }, 
   ])
 })
 
-test('a trigger that selects records follows no steps, and an unknown step is refused', {
-  tags: 'full',
-}, async () => {
+test('a trigger that selects records follows no steps, and an unknown step is refused', async () => {
   const { recordType: type } = await triggers.newTrigger({ enabled: false })
   const put = (body: object) =>
     call('PUT', '/v1/crm/triggers/refused', { url: `${receiver.url}/refused`, ...body })

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The deliveries of a base: those of all its triggers and inbound webhooks. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
@@ -46,9 +47,7 @@ const list = async (query = ''): Promise<Body[]> =>
   succeed(await call('GET', `/v1/crm/deliveries${query}`)).data
 const shown = (data: readonly Body[]) => data.map(({ of, status }) => `${of.id} ${status}`)
 
-test('those of triggers and inbound webhooks are one list, newest first, each with whose it is', {
-  tags: 'full',
-}, async () => {
+test('those of triggers and inbound webhooks are one list, newest first, each with whose it is', async () => {
   const all = await list()
   expect(all).toMatchObject([
     {
@@ -132,7 +131,7 @@ test('GraphQL has the same list', async () => {
   ])
 })
 
-test('only a grant on the whole base sees them, and manage replays them', { tags: 'full' }, async () => {
+test('only a grant on the whole base sees them, and manage replays them', async () => {
   const { call: limited } = await world.newToken([{ record_type: out.recordType, permission: 'manage' }])
   expectFailure(await limited('GET', '/v1/crm/deliveries'), 'FORBIDDEN')
   const { call: reader } = await world.newToken([{ permission: 'read' }])
@@ -141,9 +140,7 @@ test('only a grant on the whole base sees them, and manage replays them', { tags
   expectFailure(await call('GET', '/v1/none/deliveries'), 'NOT_FOUND')
 })
 
-test('a replay sends again what matches, a dry run only counts it, and one that fails again keeps none from it', {
-  tags: 'full',
-}, async () => {
+test('a replay sends again what matches, a dry run only counts it, and one that fails again keeps none from it', async () => {
   const replay = (body: object, query = '') => call('POST', `/v1/crm/deliveries/replay${query}`, body)
   expect(succeed(await replay({ status: 'dead' }, '?dry_run=true'))).toEqual({
     ...{ count: 1, failed: 0, has_more: false, dry_run: true },
@@ -175,9 +172,7 @@ test('a replay sends again what matches, a dry run only counts it, and one that 
   expect(succeed(await call('GET', `/v1/crm/records/${inbound.recordType}`)).data).toHaveLength(3)
 })
 
-test('metrics say how many have not succeeded, and how long the oldest is due', {
-  tags: 'full',
-}, async () => {
+test('metrics say how many have not succeeded, and how long the oldest is due', async () => {
   const response = await (await fetch(`${world.url}/metrics`)).text()
   expect(response).toMatch(/^plinth_deliveries\{kind="trigger",status="dead"\} \d+$/m)
   expect(response).toMatch(/^plinth_deliveries\{kind="inbound_webhook",status="failed"\} \d+$/m)

@@ -1,3 +1,4 @@
+// @module-tag full
 /** The order of deliveries, and servers that send none. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -80,7 +81,7 @@ test('a record whose receiver does not answer holds up its own later changes, an
   expect(slow.map(({ body }) => body.data.record.version)).toEqual(times(80, (n) => n + 1))
 })
 
-test('a retry may arrive after a later change, and holds up none', { tags: 'full' }, async () => {
+test('a retry may arrive after a later change, and holds up none', async () => {
   const { path, put, arrived } = await newTrigger()
   receiver.on(path, ({ body }, response) => {
     const isFirst = body.data.record.version === 1

@@ -1,3 +1,4 @@
+// @module-tag full
 /** Triggers of previews: what they send, and what a promotion carries. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../../support/answers.ts'
@@ -34,9 +35,7 @@ describe('a trigger of a preview', () => {
   }
   const remove = async (base: string) => succeed(await call('DELETE', `/v1/bases/${base}?confirm=${base}`))
 
-  test('sends nothing to a URL of production, and to another one from then on', {
-    tags: 'full',
-  }, async () => {
+  test('sends nothing to a URL of production, and to another one from then on', async () => {
     const { id, recordType, made, path, put: inProduction, arrived: atProduction } = await newTrigger()
     await inProduction('first', {})
     await atProduction(1)
@@ -88,7 +87,7 @@ describe('a trigger of a preview', () => {
     await remove(base)
   })
 
-  test('is promoted as it is, and switches nothing off', { tags: 'full' }, async () => {
+  test('is promoted as it is, and switches nothing off', async () => {
     const { id, one, put, arrived } = await newTrigger()
     const base = await preview()
     const { record_types, url } = succeed(await call('GET', one))

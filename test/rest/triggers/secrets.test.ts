@@ -1,3 +1,4 @@
+// @module-tag full
 /** Secrets of triggers: how they sign deliveries, and where they are not shown. */
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
@@ -23,7 +24,7 @@ afterAll(async () => {
 const call: World['call'] = (...args) => world.call(...args)
 const newTrigger = (more?: object, type?: string) => triggers.newTrigger(more, type)
 
-test('the signature is that of Standard Webhooks, by two libraries', { tags: 'full' }, async () => {
+test('the signature is that of Standard Webhooks, by two libraries', async () => {
   const { put, arrived, secret } = await newTrigger()
   await put('r1', { n: 1 })
   const [one] = await arrived(1)
@@ -64,7 +65,7 @@ test('a rotated secret signs beside the former one for 24 hours', { tags: 'full'
 })
 
 describe('secrets', () => {
-  test('are encrypted where they are stored, and shown once', { tags: 'full' }, async () => {
+  test('are encrypted where they are stored, and shown once', async () => {
     const { id, one, secret, made } = await newTrigger()
     const rows = await world.database.query<{ secret: string }>(
       'SELECT secret FROM plinth.trigger WHERE id = $1',
@@ -95,7 +96,7 @@ describe('secrets', () => {
     expect(again).toMatchObject({ version: made.version, secret: '<redacted>' })
   })
 
-  test('a secret of the caller is taken, and a repeated PUT changes nothing', { tags: 'full' }, async () => {
+  test('a secret of the caller is taken, and a repeated PUT changes nothing', async () => {
     const own = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`
     const { one, put, arrived, made } = await newTrigger({ secret: own })
     const { recordType } = { recordType: made.record_types[0] }
@@ -107,9 +108,7 @@ describe('secrets', () => {
     expectFault(await call('PUT', one, { ...body, secret: 'plain' }), '/secret')
   })
 
-  test('a key repeats the answer without the secret, and a dry run shows none', {
-    tags: 'full',
-  }, async () => {
+  test('a key repeats the answer without the secret, and a dry run shows none', async () => {
     const body = { url: `${receiver.url}/keyed` }
     const headers = { 'idempotency-key': 'make-it-once' }
     const made = succeed(await call('PUT', '/v1/crm/triggers/keyed', body, headers), 201)
@@ -121,7 +120,7 @@ describe('secrets', () => {
     succeed(await call('DELETE', '/v1/crm/triggers/keyed'))
   })
 
-  test('a preview has its own, and so has what is promoted', { tags: 'full' }, async () => {
+  test('a preview has its own, and so has what is promoted', async () => {
     succeed(await call('PUT', '/v1/bases/shop', {}), 201)
     succeed(await call('PUT', '/v1/shop/triggers/one', { url: `${receiver.url}/shop`, enabled: false }), 201)
     succeed(await call('POST', '/v1/shop/preview', { name: 'dev' }), 201)
