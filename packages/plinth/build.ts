@@ -16,7 +16,7 @@ const THREADS = ['graphql/endpoint/introspect', 'rest/api-reference', 'engine/fi
  * Packages that are large, or bring large ones, and of which the server loads a few files: the bundle has those. The
  * rest of them (TypeScript, locales) would be a seventh of an install. All others are dependencies, which audits find.
  */
-const COPIED = ['gql.tada', '@0no-co/graphql.web', 'date-fns', '@date-fns/tz']
+const COPIED = ['gql.tada', '@0no-co/graphql.web', 'date-fns', '@date-fns/tz', '@date-fns/utc']
 const isCopied = (name: string) => COPIED.some((each) => name === each || name.startsWith(`${each}/`))
 
 /** Writes `dist/`, which is emptied first. */

