@@ -67,7 +67,8 @@ const offsetAt = (at: number, timezone: string) => tzOffset(timezone, new Date(a
 function inZone(clock: number, isMoment: boolean, timezone: string): number {
   if (isMoment || Number.isNaN(clock)) return clock
   const before = (at: number) => clock - offsetAt(at, timezone)
-  const [first, second] = [before(clock), before(before(clock))]
+  const first = before(clock)
+  const second = before(first)
   // A time that the clock leaves out is as long after the change as it would be before.
   return before(second) === second ? second : Math.max(first, second)
 }
