@@ -206,13 +206,18 @@ test('a setting that names no standby of the database is refused, or not used', 
   expect(() => readConfig({ PLINTH_REPLICA_URL: pair.standby.url })).toThrow(
     'PLINTH_REPLICA_URL is a standby of the database of DATABASE_URL, which is not set',
   )
-  const other = await openServer({ PLINTH_REPLICA_URL: pair.primary.url }, server.database)
-  try {
-    await eventually(async () => other.log.some((line) => line.includes('is no standby')) || undefined)
-    expect(await count(other.call, 'all')).toBe(1000)
-    expect((await other.call('GET', '/readyz')).body.replica).toBe('unreachable')
-  } finally {
-    await other.close()
+  await pair.primary.query('CREATE DATABASE another')
+  const another = new URL(pair.standby.url)
+  another.pathname = '/another'
+  for (const url of [pair.primary.url, another.href]) {
+    const other = await openServer({ PLINTH_REPLICA_URL: url }, server.database)
+    try {
+      await eventually(async () => other.log.some((line) => line.includes('is no standby')) || undefined)
+      expect(await count(other.call, 'all')).toBe(1000)
+      expect((await other.call('GET', '/readyz')).body.replica).toBe('unreachable')
+    } finally {
+      await other.close()
+    }
   }
 })
 

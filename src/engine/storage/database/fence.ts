@@ -20,20 +20,22 @@ type Fence = {
   close(): Promise<void>
 }
 
+// A server has many databases, which all have its system identifier; the oid of each is the same on a standby.
+const IDENTITY = `s.system_identifier || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())`
 // What is acknowledged is flushed, unless commits do not wait for it. The end of what is flushed is the end of a record, which
 // the place of the next one may be behind. The timeline is that of writes: after a failover a standby of the former primary
 // counts on where the new one counts, too.
 const PRIMARY = `
-  SELECT l.lsn::text AS lsn, ('x' || left(pg_walfile_name(l.lsn), 8))::bit(32)::int AS timeline, s.system_identifier::text AS system
+  SELECT l.lsn::text AS lsn, ('x' || left(pg_walfile_name(l.lsn), 8))::bit(32)::int AS timeline, ${IDENTITY} AS identity
   FROM pg_control_system() s, (SELECT CASE current_setting('synchronous_commit') WHEN 'off' THEN pg_current_wal_insert_lsn()
     ELSE pg_current_wal_flush_lsn() END AS lsn) l`
 // The timeline there is that of its last restart point, which follows a failover within checkpoint_timeout.
 const STANDBY = `
-  SELECT pg_is_in_recovery() AND s.system_identifier::text = $3 AND c.timeline_id = $2::int AS follows,
+  SELECT pg_is_in_recovery() AND ${IDENTITY} = $3 AND c.timeline_id = $2::int AS follows,
     pg_last_wal_replay_lsn() >= $1::pg_lsn AS passed
   FROM pg_control_system() s, pg_control_checkpoint() c`
 
-type Point = { lsn: string; timeline: number; system: string }
+type Point = { lsn: string; timeline: number; identity: string }
 
 /** Milliseconds between looks at the standby; the last one repeats. */
 const PAUSES = [1, 2, 4, 8, 16, 20]
@@ -73,9 +75,13 @@ export function openFence(
     // Without the primary the moment only gets older.
     const point = await primary.ask<Point>(PRIMARY, []).catch(() => undefined)
     if (!point) return
-    const { lsn, timeline, system } = point
+    const { lsn, timeline, identity } = point
     for (let tries = 0; !isClosed && performance.now() - at < LIMITS.fenceAgeMs; tries++) {
-      const seen = await standby.ask<{ follows: boolean; passed: boolean }>(STANDBY, [lsn, timeline, system])
+      const seen = await standby.ask<{ follows: boolean; passed: boolean }>(STANDBY, [
+        lsn,
+        timeline,
+        identity,
+      ])
       if (!seen.follows) throw new Error(NO_STANDBY)
       isReached = true
       if (seen.passed) {
