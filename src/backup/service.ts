@@ -27,11 +27,12 @@ const HOUR_MS = 3_600_000
 type Archiving = { line: string; url: string; days: number; blobUrl: string | undefined }
 const archivingFile = (dataDir: string) => join(dataDir, 'backup.json')
 
-/** Undefined if the server does not archive. */
+/** Undefined if the server does not archive. Fails for a user who may not read the data directory. */
 export function archivingOf(dataDir: string): Archiving | undefined {
   try {
     return JSON.parse(readFileSync(archivingFile(dataDir), 'utf8')) as Archiving
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw error
     return undefined
   }
 }

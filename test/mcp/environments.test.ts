@@ -233,7 +233,7 @@ describe('the tools of environments', () => {
     const broken = await asAgent('propose', { from: dev })
     expect(broken).toMatchObject({
       promotable: false,
-      plan: expect.stringContaining('! /record_type/task/json_schema: 1 record would no longer be valid.'),
+      plan: expect.stringContaining('! /record_type/task/json_schema: 1 record would not be valid.'),
       breaks: [
         {
           path: '/record_type/task/json_schema',

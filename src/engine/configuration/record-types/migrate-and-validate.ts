@@ -69,7 +69,7 @@ const tooManyChecks = () =>
 
 /** The error for a schema that existing records violate. */
 export function recordsRefused({ count, samples }: Refused, isMigrated: boolean): DomainError {
-  const message = `${count} record${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
+  const message = `${count} record${count === 1 ? '' : 's'} would not be valid. Nothing was changed.`
   const hint = isMigrated
     ? 'Extend "migration" until these records validate.'
     : 'Send on_invalid=allow to keep them as they are, or a "migration" that repairs them.'

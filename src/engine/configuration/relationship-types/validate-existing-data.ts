@@ -88,7 +88,7 @@ const tooManyChecks = () =>
   })
 
 function refused(count: number, samples: object[]): DomainError {
-  const message = `${count} relationship${count === 1 ? '' : 's'} would no longer be valid. Nothing was changed.`
+  const message = `${count} relationship${count === 1 ? '' : 's'} would not be valid. Nothing was changed.`
   const hint = 'Send on_invalid=allow to keep them as they are, or update them first.'
   return oneFault('CONFLICT', message, {
     path: '/data_schema',
