@@ -8,6 +8,7 @@ import { expect, test } from 'vitest'
 import { succeed } from '../support/answers.ts'
 import { type Call, caller } from '../support/caller.ts'
 import { startChild } from '../support/child-server.ts'
+import { answering, openReceiver } from '../support/receiver.ts'
 import { scratch } from '../support/scratch.ts'
 import { lostOf, startWriting } from '../support/writing.ts'
 
@@ -36,8 +37,12 @@ test('writes, claims and keys outlive jumps of the clock of the server', async (
       PLINTH_DATA_DIR: join(folder, 'data'),
       NODE_OPTIONS: `--import ${pathToFileURL(shift)}`,
       PLINTH_TEST_CLOCK: clock,
+      PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1',
+      PLINTH_WEBHOOK_SCHEDULE: '1',
     },
   )
+  const receiver = await openReceiver()
+  receiver.on('/down', answering(503))
   const writing = await startWriting(server)
   const { acknowledged, failures } = writing
   await expect.poll(() => acknowledged.size).toBeGreaterThan(50)
@@ -59,6 +64,9 @@ test('writes, claims and keys outlive jumps of the clock of the server', async (
   await expect.poll(() => statusOf(short)).toBe(401)
   const key = { 'idempotency-key': 'once' }
   const made = succeed(await server.call('POST', job, { data: { n: 1 } }, key), 201)
+  const trigger = '/v1/crm/triggers/down'
+  const body = { record_types: ['doomed'], url: `${receiver.url}/down`, max_attempts: 2 }
+  succeed(await server.call('PUT', trigger, body), 201)
   let was = 0
   for (const hours of HOURS) {
     for (const id of ['a', 'b']) await server.call('PUT', `/v1/crm/records/doomed/${id}`, { data: {} })
@@ -80,6 +88,16 @@ test('writes, claims and keys outlive jumps of the clock of the server', async (
     if (hours > 0) expect(Math.round((at - Date.now()) / 3_600_000)).toBe(hours)
     const before = acknowledged.size
     await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 50)
+    // What is due is the database's: a test is sent at once, and a retry when its wait is over.
+    const sent = succeed(await server.call('POST', `${trigger}/test`))
+    const deliveries = async () => succeed(await server.call('GET', `${trigger}/deliveries`)).data
+    const ofTest = ({ id }: { id: string }) => id === sent.id
+    await expect.poll(async () => (await deliveries()).find(ofTest).status).toBe('dead')
+    await expect
+      .poll(
+        async () => (await deliveries()).filter(({ attempts }: { attempts: number }) => attempts < 2).length,
+      )
+      .toBe(1)
     // The lease is the database's: the record is still held, and the key still answers as at first.
     const filter = { field: 'id', op: 'eq', value: 'one' }
     expect(succeed(await server.call('POST', `${job}/claim`, { filter })).data).toEqual([])
@@ -89,4 +107,5 @@ test('writes, claims and keys outlive jumps of the clock of the server', async (
   expect(failures).toEqual([])
   expect(await lostOf(server, acknowledged)).toEqual([])
   await server.kill()
+  await receiver.close()
 })

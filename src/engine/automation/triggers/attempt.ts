@@ -70,7 +70,7 @@ async function attemptRun(
   if (!outcome || outcome.isEnded) return undefined
   const { error } = outcome
   const ended = failed(ready, timing, error)
-  return error === null ? { ...ended, isSuccess: true, isStored: true, nextAt: null } : ended
+  return error === null ? { ...ended, isSuccess: true, isStored: true, waitMs: null } : ended
 }
 
 async function attemptRequest(
@@ -142,7 +142,7 @@ async function attemptOf(
     status,
     body: await keptAnswer(sent, known),
     durationMs: sent.durationMs,
-    ...((isSuccess || isGone) && { nextAt: null }),
+    ...((isSuccess || isGone) && { waitMs: null }),
     isGone,
   }
 }
@@ -157,7 +157,7 @@ function failed(
   return {
     ...{ delivery, at, isSuccess: false, status: null, body: '', durationMs: 0, error, isGone: false },
     sent: delivery.change_seq === null ? null : body,
-    nextAt: isLast ? null : nextAttempt(scheduleMs, attempts, new Date()),
+    waitMs: isLast ? null : waitAfter(scheduleMs, attempts),
   }
 }
 
@@ -166,7 +166,7 @@ export const purged = (delivery: Due): Attempt => ({
   ...{ delivery, at: new Date(), isSuccess: false, status: null, body: '', durationMs: 0, isGone: false },
   error: 'The history no longer has the change.',
   sent: null,
-  nextAt: null,
+  waitMs: null,
 })
 
 /** The start of an answer as it is kept, without known secrets. */
@@ -181,8 +181,8 @@ async function keptAnswer(
   return bytes.subarray(0, LIMITS.deliveryAnswerBytes).toString('utf8')
 }
 
-/** When a delivery is tried again after its `attempts`-th failure: ± 20 %, so that receivers are not met all at once. */
-function nextAttempt(scheduleMs: readonly number[], attempts: number, now: Date): Date {
+/** Milliseconds before a delivery is tried again after its `attempts`-th failure: ± 20 %, so that receivers are not met all at once. */
+function waitAfter(scheduleMs: readonly number[], attempts: number): number {
   const wait = scheduleMs[Math.min(attempts, scheduleMs.length) - 1] ?? 0
-  return new Date(now.getTime() + wait * (0.8 + 0.4 * Math.random()))
+  return wait * (0.8 + 0.4 * Math.random())
 }

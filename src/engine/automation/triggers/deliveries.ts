@@ -97,20 +97,16 @@ export async function replayDelivery(
   const { baseId, id: triggerId } = of
   return scope.db.transaction(async (tx) => {
     await requireOwnUrl(tx, of)
-    const { triggerDelivery } = tx.orm
-    const key = { baseId, triggerId, id: deliveryId }
-    const { count } = await triggerDelivery.updateMany({
-      where: { ...key, status: { not: 'pending' } },
-      data: { status: 'pending', attempts: 0, nextAttemptAt: new Date(), isForced: true, rootId: null },
+    const sent = await sendAgain({ ...scope, db: tx }, baseId, [[triggerId, deliveryId]])
+    const row = await tx.orm.triggerDelivery.findUnique({
+      where: { baseId_triggerId_id: { baseId, triggerId, id: deliveryId } },
+      omit: OMITTED,
     })
-    if (count > 0) await tx.orm.triggerChain.deleteMany({ where: { baseId, id: deliveryId } })
-    const row = await triggerDelivery.findUnique({ where: { baseId_triggerId_id: key }, omit: OMITTED })
     if (!row) {
       await requireTrigger({ ...scope, db: tx }, of)
       throw noDelivery(deliveryId)
     }
-    if (count === 0) throw isPending(deliveryId)
-    await announce(tx, `trigger:${baseId}/${triggerId}`)
+    if (sent === 0) throw isPending(deliveryId)
     return toDelivery(row)
   })
 }
@@ -154,14 +150,16 @@ export async function testTrigger(scope: WriteScope, of: OfTrigger): Promise<Del
   return scope.db.transaction(async (tx) => {
     await requireTrigger({ ...scope, db: tx }, of)
     await requireOwnUrl(tx, of)
-    const now = new Date()
-    const row = await tx.orm.triggerDelivery.create({
-      data: {
-        ...{ baseId, triggerId, id: uuidv7(), event: TEST_EVENT, status: 'pending' },
-        ...{ isForced: true, nextAttemptAt: now, createdAt: now },
-      },
+    const key = { baseId, triggerId, id: uuidv7() }
+    // Due when the database says so, as a delivery that is sent again.
+    await tx.orm.triggerDelivery.create({
+      data: { ...key, event: TEST_EVENT, status: 'dead' },
     })
-    await announce(tx, `trigger:${baseId}/${triggerId}`)
+    await sendAgain({ ...scope, db: tx }, baseId, [[triggerId, key.id]])
+    const row = await tx.orm.triggerDelivery.findUniqueOrThrow({
+      where: { baseId_triggerId_id: key },
+      omit: OMITTED,
+    })
     return toDelivery(row)
   })
 }

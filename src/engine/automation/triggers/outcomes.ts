@@ -18,8 +18,8 @@ export type Attempt = {
   readonly error: string | null
   /** What was sent, for the next attempt. */
   readonly sent: string | null
-  /** When it is tried again; null for never. */
-  readonly nextAt: Date | null
+  /** Milliseconds before it is tried again; null for never. The database, whose clock says what is due, makes the moment of it. */
+  readonly waitMs: number | null
   /** The row of the delivery says so already. */
   readonly isStored?: true
   /** The receiver does not want any more. */
@@ -30,11 +30,11 @@ export type Attempt = {
 const STORE = statement(
   'store_attempts',
   `UPDATE plinth.trigger_delivery d SET
-     status = a.status, attempts = d.attempts + 1, next_attempt_at = a.next_at, last_attempt_at = a.at, is_forced = a.is_forced AND d.is_forced,
+     status = a.status, attempts = d.attempts + 1, next_attempt_at = clock_timestamp() + a.wait_ms * interval '1 ms', last_attempt_at = a.at, is_forced = a.is_forced AND d.is_forced,
      response_status = a.response_status, response_body = a.response_body, duration_ms = a.duration_ms, error = a.error,
      body = CASE WHEN a.status = 'succeeded' THEN NULL ELSE coalesce(d.body, a.sent) END
-   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::int[], $8::text[], $9::int[], $10::text[], $11::text[], $12::bool[])
-     AS a (base_id, trigger_id, id, status, next_at, at, response_status, response_body, duration_ms, error, sent, is_forced)
+   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::timestamptz[], $7::int[], $8::text[], $9::int[], $10::text[], $11::text[], $12::bool[])
+     AS a (base_id, trigger_id, id, status, wait_ms, at, response_status, response_body, duration_ms, error, sent, is_forced)
    WHERE d.base_id = a.base_id AND d.trigger_id = a.trigger_id AND d.id = a.id AND d.next_attempt_at IS NOT NULL`,
 )
 
@@ -71,8 +71,8 @@ export async function storeAttempts(db: Db, attempts: readonly Attempt[]): Promi
       of(({ delivery }) => delivery.base_id),
       of(({ delivery }) => delivery.trigger_id),
       of(({ delivery }) => delivery.id),
-      of(({ isSuccess, nextAt }) => (isSuccess ? 'succeeded' : nextAt ? 'failed' : 'dead')),
-      of(({ nextAt }) => nextAt),
+      of(({ isSuccess, waitMs }) => (isSuccess ? 'succeeded' : waitMs === null ? 'dead' : 'failed')),
+      of(({ waitMs }) => waitMs),
       of(({ at }) => at),
       of(({ status }) => status),
       of(({ body, status }) => (status === null ? null : body)),
