@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { overlaid } from '../../src/engine/core/change-set/overlay.ts'
-import type { Statement } from '../../src/engine/storage/database/client.ts'
+import { type Statement, shaped } from '../../src/engine/storage/database/client.ts'
 import { cloneDatabase } from '../support/database.ts'
 
 const isStatement = (value: unknown): value is Statement =>
@@ -62,4 +62,10 @@ test('a statement that writes anything else is refused', () => {
     expect(() => overlaid({ name: 'x', text: `DELETE FROM plinth.${table} WHERE base_id = $1` }, 1)).toThrow(
       table,
     )
+})
+
+test('what a change-set asks again has a name, so that a connection plans it once', () => {
+  const ask = () =>
+    overlaid(shaped('SELECT id FROM plinth.record WHERE base_id = $1 LIMIT 7'), 1).statement.name
+  expect([ask(), ask()]).toEqual(['', expect.stringMatching(/^shape_\d+~$/)])
 })

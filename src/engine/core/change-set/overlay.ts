@@ -54,14 +54,14 @@ export function overlaid(original: Statement, parameters: number, ofLog = false)
 
 function ofText(original: Statement, parameters: number, ofLog: boolean): Overlaid {
   const key = `${parameters}${ofLog ? '~' : ''} ${original.text}`
-  const found = known.get(key)
-  if (found) return { ...found, statement: { ...original, ...nameAndText(found) } }
-  const made = translate(original, parameters, ofLog)
-  known.set(key, made)
-  return made
+  const found = known.get(key) ?? translate(original, parameters, ofLog)
+  known.set(key, found)
+  const { text } = found.statement
+  if (text === original.text) return { ...found, statement: original }
+  // A text has its name from the second use on, so it is not kept with the text.
+  const name = original.name && `${original.name}~${ofLog ? '~' : ''}`
+  return { ...found, statement: { ...original, name, text } }
 }
-
-const nameAndText = ({ statement: { name, text } }: Overlaid) => ({ name, text })
 
 function translate(original: Statement, parameters: number, ofLog: boolean): Overlaid {
   const { name, text } = original
@@ -91,6 +91,5 @@ function translate(original: Statement, parameters: number, ofLog: boolean): Ove
   const whole = placed
     .replace(CONFLICTS, '')
     .replace(LOCK, (clause, of?: string) => clause.slice(0, clause.length - (of?.length ?? 0)))
-  const statement = { ...original, name: name && `${name}~${ofLog ? '~' : ''}`, text: whole }
-  return { statement, needsLock, takesId }
+  return { statement: { ...original, text: whole }, needsLock, takesId }
 }
