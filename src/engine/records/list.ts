@@ -155,11 +155,15 @@ export async function readList(
     sort: order,
     projection,
     expand,
-  } = await withCheckedHints(async () => {
-    const read = readArgs(args)
-    const isPast = args.asOf != null
-    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
-  }, typeOf)
+  } = await withCheckedHints(
+    { scope, baseId, recordType },
+    async () => {
+      const read = readArgs(args)
+      const isPast = args.asOf != null
+      return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
+    },
+    typeOf,
+  )
   const searches = args.snippets ? readSnippets(asked, limit) : null
   if (args.asOf != null) {
     refusePast(scope, '/as_of')

@@ -14,6 +14,7 @@ import { refuseSourcePair } from '../data/ledger/source-pair.ts'
 import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
 import { tooManyWriters } from '../storage/database/retry-races.ts'
 import { writeOne } from '../storage/database/write-together.ts'
+import { warningsOf } from './meant-links.ts'
 
 type Kind =
   | 'created'
@@ -60,16 +61,22 @@ export async function upsert(
       checkData(scope, type, whole.data)
       const row = await guardUnique(type, () => attempt(scope, type, whole), whole)
       if (row.kind === 'stale_type') type = await refreshType(scope, baseId, recordType)
-      else if (row.kind !== 'retry') return warned(resultOf(scope, row, recordType, whole), type, target.sent)
+      else if (row.kind !== 'retry')
+        return warned(scope, resultOf(scope, row, recordType, whole), type, target.sent)
     }
     throw tooManyWriters()
   })
 }
 
 /** The record, with warnings about the data that was sent. */
-function warned(record: RecordItem, { schema }: CompiledType, sent: unknown): RecordItem {
-  const warnings = sent === undefined ? undefined : schema.misspelt?.(sent)
-  return warnings?.length ? { ...record, warnings } : record
+async function warned(
+  scope: Scope,
+  record: RecordItem,
+  type: CompiledType,
+  sent: unknown,
+): Promise<RecordItem> {
+  const warnings = await warningsOf(scope, type, sent)
+  return warnings.length > 0 ? { ...record, warnings } : record
 }
 
 /**

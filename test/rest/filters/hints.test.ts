@@ -32,6 +32,34 @@ test('a hint for a field names only what the type has', { tags: 'full' }, async 
   ).toBe('data.staus')
 })
 
+test('the name of a relationship type leads to the linked record, not to a property', {
+  tags: 'full',
+}, async () => {
+  const source = await world.newType({ json_schema: { type: 'object', properties: { subject: {} } } })
+  const target = await world.newType()
+  const rel = `${source}_owner`
+  await world.call('PUT', `/v1/crm/relationship-types/${rel}`, {
+    source_record_types: [source],
+    target_record_types: [target],
+  })
+  const faultOf = async (type: string, filter: object, path = '/filter/field') =>
+    expectFault(await world.call('POST', `/v1/crm/records/${type}/query`, { filter }), path)
+  const meant = async (type: string, field: string) => {
+    const { message, hint } = await faultOf(type, eq(field).filter)
+    expect(message).toContain(`"${rel}" is a relationship type`)
+    return JSON.parse(hint).field
+  }
+  expect(await meant(source, `${rel}.name`)).toBe(`${rel}.data.name`)
+  expect(await meant(source, rel)).toBe(`${rel}.id`)
+  expect(await meant(target, `${rel}.name`)).toBe(`~${rel}.data.name`)
+  const object = await faultOf(source, { [rel]: 'x' }, `/filter/${rel}`)
+  expect(JSON.parse(object.hint)).toEqual({ field: `${rel}.id`, op: 'eq', value: 'x' })
+  const sorted = await world.call('POST', `/v1/crm/records/${source}/query`, { sort: `${rel}.name` })
+  expect(expectFault(sorted, '/sort')).not.toHaveProperty('hint')
+  const put = await world.call('PUT', `/v1/crm/records/${source}/a`, { data: { subject: 's', [rel]: 'b' } })
+  expect(put.body.meta.warnings).toEqual([expect.stringContaining('To link, send "relationships"')])
+})
+
 test('an unknown type is 400 by its shape before it is 404', async () => {
   expectFault(await world.call('POST', '/v1/crm/records/nothing/query', eq('staus')), '/filter/field')
 })

@@ -93,7 +93,9 @@ function corrected(thrown: unknown, raw: unknown): unknown {
   const correction = correctFilter(raw)
   const [first, ...rest] = thrown.details
   const hint = JSON.stringify(correction) ?? (typeof raw === 'string' ? FORM : undefined)
-  return hint === undefined || !first ? thrown : invalid({ ...first, hint }, ...rest)
+  if (hint === undefined || !first) return thrown
+  const advice = first.code === 'unknown_key' ? ' Use the form in hint.' : ''
+  return invalid({ ...first, message: first.message + advice, hint }, ...rest)
 }
 
 function readCondition(

@@ -11,6 +11,7 @@ import { runPlanned } from '../../core/write/run-planned.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { firstWarnings } from '../../schema/json-schema/schema-warnings.ts'
 import { requireBaseAccess } from '../../storage/access/access.ts'
+import { warningsOf } from '../meant-links.ts'
 import { type ByteBudget, checkByteBudget, openByteBudget } from './byte-budget.ts'
 import { plainUpserts } from './fast-path.ts'
 import { ofOperation, rangesOf, refuse } from './faults.ts'
@@ -198,7 +199,7 @@ async function misspeltIn(
     if (!type?.schema.misspelt || policyOn(scope, type.baseId, type.id)) continue
     if (turnIsOver()) await nextTurn()
     const sent = 'write' in operation ? (operation.sent ?? operation.write).data : mergedBy(operation)
-    for (const warning of type.schema.misspelt(sent)) {
+    for (const warning of await warningsOf(scope, type, sent)) {
       const indexes = found.get(warning) ?? []
       indexes.push(operation.index)
       found.set(warning, indexes)

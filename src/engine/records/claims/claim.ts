@@ -59,10 +59,14 @@ export async function claimRecords(
   const policy = authorize(scope, 'write', baseId, recordType)
   const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
   const limit = within('limit', args.limit ?? 1, LIMITS.claimRecords)
-  const { filter, order } = await withCheckedHints(async () => {
-    const read = readArgs(args)
-    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter) }
-  }, typeOf)
+  const { filter, order } = await withCheckedHints(
+    { scope, baseId, recordType },
+    async () => {
+      const read = readArgs(args)
+      return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter) }
+    },
+    typeOf,
+  )
   const asked = {
     baseId,
     recordType,

@@ -2,17 +2,25 @@
 import { COLUMNS } from '../../../contract/record-columns.ts'
 import { meantValue } from '../../../contract/suggest.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import { readableRelationshipTypes } from '../../configuration/relationship-types/index.ts'
+import type { Scope } from '../../core/scope.ts'
 import { bindFilter } from '../../data/filter/check-fields.ts'
 import { checkField, type FieldContext } from '../../data/filter/operand.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
+import {
+  type CompiledRelationshipType,
+  isAmong,
+} from '../../schema/compiled-types/compiled-relationship-type.ts'
 import { fieldName, parseField } from '../../schema/compiled-types/field-path.ts'
 import { isListAt, rootProperties } from '../../schema/json-schema/fields.ts'
 
 /**
  * Runs a reader of arguments. Where it refuses a field with a hint that the type does not have, the error lists
- * the fields of the type instead. Where it refuses an operator, the hint has the one that the type of the field takes.
+ * the fields of the type instead, or the path of a relationship type. Where it refuses an operator, the hint has the
+ * one that the type of the field takes.
  */
 export async function withCheckedHints<T>(
+  of: { scope: Scope; baseId: string; recordType: string },
   read: () => T | Promise<T>,
   typeOf: () => Promise<FieldContext>,
 ): Promise<T> {
@@ -23,10 +31,17 @@ export async function withCheckedHints<T>(
     // A type that is missing or closed to the caller answers with the fault of the shape, which comes first.
     const type = await typeOf().catch(() => undefined)
     if (!type) throw thrown
+    const links = await readableRelationshipTypes(of.scope, of.baseId)
     const details = thrown.details.map((detail) =>
-      isOfField(detail) ? checked(detail, type) : isOfOperator(detail) ? settled(detail, type) : detail,
+      isOfField(detail) || isOfKey(detail)
+        ? (linkedInstead(detail, type, of.recordType, links) ??
+          (isOfKey(detail) ? detail : checked(detail, type)))
+        : isOfOperator(detail)
+          ? settled(detail, type)
+          : detail,
     )
-    throw new DomainError(thrown.code, thrown.message, { details, cause: thrown.cause })
+    const message = details[0]?.message ?? thrown.message
+    throw new DomainError(thrown.code, message, { details, cause: thrown.cause })
   }
 }
 
@@ -34,9 +49,12 @@ const LINKED_FIELD =
   'A filter reaches linked records through a relationship type: "<relationship type>.data.<name>", with "~" before it for incoming links. To show their fields, use "expand" or SQL.'
 const isOfField = ({ code, hint }: Detail): boolean => code === 'unknown_field' && hint !== undefined
 
+/** A filter in the form of another product. */
+const isOfKey = ({ code, hint }: Detail): boolean => code === 'unknown_key' && hint?.startsWith('{') === true
 const isOfOperator = ({ code, hint }: Detail): boolean =>
   code === 'unknown_operator' && hint?.startsWith('{') === true
-const dependsOnType = (detail: Detail): boolean => isOfField(detail) || isOfOperator(detail)
+const dependsOnType = (detail: Detail): boolean =>
+  isOfField(detail) || isOfKey(detail) || isOfOperator(detail)
 
 /** Of "contains" as a part of a text or an item of a list, keeps what the field is. */
 function settled(detail: Detail, type: FieldContext): Detail {
@@ -53,6 +71,32 @@ function settled(detail: Detail, type: FieldContext): Detail {
     return isList === undefined ? node : isList ? item : part
   }
   return { ...detail, hint: JSON.stringify(JSON.parse(detail.hint ?? '', keep)) }
+}
+
+/** For the name of a relationship type without `data` or a field after it, as in `customer.name`. */
+function linkedInstead(
+  detail: Detail,
+  { jsonSchema, visible }: FieldContext,
+  recordType: string,
+  links: ReadonlyMap<string, CompiledRelationshipType>,
+): Detail | undefined {
+  const name = String(detail.received ?? detail.path.split('/').at(-1))
+  const [, mark, relType = '', rest] = /^(~?)([^.]+)(?:[.](?!data[.])(.+))?$/.exec(name) ?? []
+  const link = links.get(relType)
+  if (!link || (visible ?? Object.keys(rootProperties(jsonSchema))).includes(relType)) return undefined
+  const { hint = '', ...fault } = detail
+  if (!detail.path.startsWith('/filter')) return { ...fault, message: `${detail.message} ${LINKED_FIELD}` }
+  const path = `${mark || isAmong(recordType, link.sourceRecordTypes) ? mark : '~'}${relType}`
+  const filter = hint
+    .replaceAll(`"data.${relType}.`, () => `"${path}.data.`)
+    .replaceAll(`"data.${relType}"`, () => `"${path}.id"`)
+  const field = filter.split('"').find((part) => part.startsWith(`${path}.`))
+  const meant = field ?? `${path}.${rest === undefined ? 'id' : `data.${rest}`}`
+  return {
+    ...fault,
+    message: `"${relType}" is a relationship type. Write the field of the linked record as "${meant}".`,
+    hint: field === undefined ? meant : filter,
+  }
 }
 
 function checked(detail: Detail, type: FieldContext): Detail {

@@ -99,11 +99,12 @@ function unknownType(
   const allowed = [...types.values()]
     .filter((type) => mayReadRelationships(rightsOf(scope), type))
     .map(({ id }) => id)
+  const meant = unknownName(id, allowed)
   return invalid({
     path: '/rel_type',
     code: 'unknown_relationship_type',
-    message: `The base has no relationship type "${id.slice(0, 64)}". Create it first.`,
-    ...unknownName(id, allowed),
+    message: `The base has no relationship type "${id.slice(0, 64)}". ${meant.hint === undefined ? 'Create it first.' : `Did you mean "${meant.hint}"?`}`,
+    ...meant,
   })
 }
 
