@@ -416,6 +416,16 @@ test('a change of a type shows in the next request', { tags: 'full' }, async () 
   expect((await fail('{ freshRecords { nodes { one } } }')).message).toContain('Cannot query field')
 })
 
+test('a name of another server is corrected, and an argument or field says where it is', async () => {
+  const said = async (query: string) => (await fail(query)).message
+  expect(await said('{ tickets { id } }')).toContain('Did you mean "ticketRecords"?')
+  expect(await said('{ allTickets { id } }')).toContain('Did you mean "ticketRecords"?')
+  expect(await said('{ ticketRecords { id } }')).toContain('It is in "nodes": nodes { id }.')
+  expect(await said('{ ticketRecords(orderBy: 1) { totalCount } }')).toContain(
+    'It takes where, filter, sort,',
+  )
+})
+
 test('limits of a query hold before it runs: depth, aliases, cost by first at every level', {
   tags: 'full',
 }, async () => {

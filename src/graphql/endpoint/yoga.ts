@@ -10,6 +10,7 @@ import {
   type ParseOptions,
   type Source,
   subscribe,
+  type ValidationRule,
   validate,
 } from 'graphql'
 import {
@@ -25,7 +26,7 @@ import { logFailure } from '../../foundation/log.ts'
 import { jsonInTurns } from '../../json/write.ts'
 import { executeTyped } from '../base/execute-query.ts'
 import type { LazySchema } from '../base/lazy-schema.ts'
-import { LAZY_RULES } from '../base/validation-rules.ts'
+import { LAZY_RULES, RULES } from '../base/validation-rules.ts'
 import type { Context } from '../context.ts'
 import { unwrap } from '../execute.ts'
 import { schema } from '../schema.ts'
@@ -53,7 +54,8 @@ type Served = {
 }
 
 /** GraphQL over HTTP for external clients. The surfaces execute their operations directly. */
-export const openYoga = (maxCost: number) => create({ schema, graphqlEndpoint: '/graphql' }, maxCost)
+export const openYoga = (maxCost: number) =>
+  create({ schema, graphqlEndpoint: '/graphql', plugins: [ownRules(RULES)] }, maxCost)
 
 /** The same for the schemas of bases. The caller finds the schema. */
 export const openBaseYoga = (maxCost: number) =>
@@ -61,7 +63,7 @@ export const openBaseYoga = (maxCost: number) =>
     {
       schema: ({ base }) => base ?? schema,
       graphqlEndpoint: '/graphql/*',
-      plugins: [ownVariables, lazyValidation, lazyExecution, introspection],
+      plugins: [ownVariables, ownRules(LAZY_RULES), lazyExecution, introspection],
     },
     maxCost,
   )
@@ -84,13 +86,13 @@ const create = ({ plugins = [], ...place }: Place, maxCost: number) =>
     maskedErrors: false,
   })
 
-/** Rules that do not make all types of a lazy schema. */
-const lazyValidation: Plugin<object, Served> = {
+/** Rules that say what to write, and that do not make all types of a lazy schema. */
+const ownRules = (rules: readonly ValidationRule[]): Plugin<object, Served> => ({
   onValidate: ({ setValidationFn }) => {
     setValidationFn(((of: GraphQLSchema, document: DocumentNode) =>
-      validate(of, document, LAZY_RULES)) as typeof validate)
+      validate(of, document, rules)) as typeof validate)
   },
-}
+})
 
 const ownVariables: Plugin<object, Served> = {
   onParams: ({ params }) => keepOwn(params.variables),
