@@ -505,16 +505,6 @@ export type SortTerm = {
   direction?: "asc" | "desc"
 }
 
-export type RecordLink = {
-  rel_type: string
-  direction?: "outgoing" | "incoming"
-  record_type: string
-  id?: string
-  external_id?: string
-  external_source?: string
-  data?: Data
-}
-
 export type PutRecord = {
   id: string
   record_type: string
@@ -540,6 +530,16 @@ export type LinkCounts = {
   created: number
   updated: number
   unchanged: number
+}
+
+export type RecordLink = {
+  rel_type: string
+  direction?: "outgoing" | "incoming"
+  record_type: string
+  id?: string
+  external_id?: string
+  external_source?: string
+  data?: Data
 }
 
 export type OneRecord = {
@@ -637,16 +637,6 @@ export type FoundAttachment = {
   expires_at?: string | null
 }
 
-export type BatchRecordLink = {
-  rel_type: string
-  direction?: "outgoing" | "incoming"
-  record_type: string
-  id?: string | Data
-  external_id?: string
-  external_source?: string
-  data?: Data
-}
-
 export type DeletionPlan = {
   plan: {
     what: string
@@ -688,6 +678,16 @@ export type DeletionPlan = {
   plan_token: string
   expires_at: string
   next: string
+}
+
+export type BatchRecordLink = {
+  rel_type: string
+  direction?: "outgoing" | "incoming"
+  record_type: string
+  id?: string | Data
+  external_id?: string
+  external_source?: string
+  data?: Data
 }
 
 export type Related = {
@@ -774,21 +774,6 @@ export type FileEntry = {
   kind: "file" | "folder"
 }
 
-export type FilePatch = {
-  edits?: TextEdit[]
-  patch?: string
-  path?: string
-  metadata?: Data
-  content_type?: string
-  label?: string | null
-}
-
-export type TextEdit = {
-  find: string
-  replace: string
-  all?: boolean
-}
-
 export type File = {
   path: string
   file_type: string
@@ -802,6 +787,21 @@ export type File = {
   updated_at: string
   operation?: "created" | "updated" | "unchanged"
   dry_run?: true
+}
+
+export type FilePatch = {
+  edits?: TextEdit[]
+  patch?: string
+  path?: string
+  metadata?: Data
+  content_type?: string
+  label?: string | null
+}
+
+export type TextEdit = {
+  find: string
+  replace: string
+  all?: boolean
 }
 
 export type FoundFile = {
@@ -1108,6 +1108,8 @@ export type ClaimOutcomes = {
   dry_run?: true
 }
 
+export type Group = Data
+
 export type Aggregation = {
   fn: "count" | "sum" | "avg" | "min" | "max" | "count_distinct"
   field?: string
@@ -1125,8 +1127,6 @@ export type Over = {
   since: string
   until?: string
 }
-
-export type Group = Data
 
 export type CrossBaseRecord = {
   id?: string
@@ -1382,26 +1382,6 @@ export type InboundDelivery = {
   dry_run?: true
 }
 
-export type Grant = {
-  base: string | string[]
-  record_type?: string | string[]
-  endpoint?: string | string[]
-  environment: "production" | "preview" | "*"
-  permission: "read" | "write" | "manage" | "admin"
-  writes?: "direct" | "propose" | {
-    auto: AutoRule[]
-  }
-}
-
-export type AutoRule = {
-  record_type: string
-  operations: ("create" | "update" | "cancel" | "restore" | "delete")[]
-  fields?: string[]
-  filter?: Json
-  max: number
-  per: "hour" | "day" | "request"
-}
-
 export type Token = {
   id: string
   name: string
@@ -1440,6 +1420,26 @@ export type Token = {
   }
   token?: string | null
   dry_run?: true
+}
+
+export type Grant = {
+  base: string | string[]
+  record_type?: string | string[]
+  endpoint?: string | string[]
+  environment: "production" | "preview" | "*"
+  permission: "read" | "write" | "manage" | "admin"
+  writes?: "direct" | "propose" | {
+    auto: AutoRule[]
+  }
+}
+
+export type AutoRule = {
+  record_type: string
+  operations: ("create" | "update" | "cancel" | "restore" | "delete")[]
+  fields?: string[]
+  filter?: Json
+  max: number
+  per: "hour" | "day" | "request"
 }
 
 export type SignInCode = {

@@ -109,6 +109,7 @@ const FIELD_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   lease: ['lease_seconds'],
   ttl: ['lease_seconds'],
   timeout_seconds: ['timeout'],
+  cursor: ['after'],
   at: ['as_of'],
   asof: ['as_of'],
   timestamp: ['as_of'],

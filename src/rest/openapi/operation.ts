@@ -14,6 +14,7 @@ export function operation(row: Route, schemas: Json): Json {
   const { path, method, spec, streams, rows } = row
   const name = operationId(method, path)
   const example = EXAMPLES[name] ?? {}
+  const answers = toSchema(spec.answers, 'output', schemas)
   return {
     operationId: name,
     tags: [spec.tag],
@@ -33,10 +34,11 @@ export function operation(row: Route, schemas: Json): Json {
       ...Object.fromEntries(
         (spec.statuses ?? [200]).map((status) => [
           status,
-          success(status, toSchema(spec.answers, 'output', schemas), {
+          success(status, answers, {
             content: spec.content,
             rows,
             streams,
+            headers: headersOf(row, status, answers, schemas),
           }),
         ]),
       ),
@@ -84,9 +86,25 @@ type Forms = {
   streams: true | undefined
   rows: true | undefined
   content: Route['spec']['content'] | undefined
+  headers: Json
 }
 
-const success = (status: number, schema: Json, { streams, content, rows }: Forms): Json => ({
+/** The headers that clients read, beside those of rows. */
+function headersOf(row: Route, status: number, answers: Json, schemas: Json): Json {
+  const name = String(answers['$ref']).split('/').at(-1) ?? ''
+  const { properties = {} } = (schemas[name] ?? answers) as { properties?: Json }
+  const isTagged = canBeFresh(row) || 'version' in properties || row.spec.content !== undefined
+  return described([
+    ...(isTagged ? [['ETag', 'What `If-Match` and `If-None-Match` take.', 'string'] as const] : []),
+    ...(status === 201 ? [['Location', 'The path of what was created.', 'string'] as const] : []),
+    ...(status === 206 ? [['Content-Range', 'The bytes of this part.', 'string'] as const] : []),
+    ...(row.writes
+      ? [['Idempotency-Replayed', '`true`: the first answer to this key.', 'boolean'] as const]
+      : []),
+  ])
+}
+
+const success = (status: number, schema: Json, { streams, content, rows, headers }: Forms): Json => ({
   description: streams
     ? 'An endless stream of Server-Sent Events. The schema is that of the `data` of one event.'
     : status === 201
@@ -97,17 +115,18 @@ const success = (status: number, schema: Json, { streams, content, rows }: Forms
     ...(content === 'answer' && anyContent({})),
     ...(rows && Object.fromEntries(ROW_TYPES.map((type) => [type, { schema: { type: 'string' } }]))),
   },
-  ...(rows && { headers: ROW_HEADERS }),
+  headers: { ...headers, ...(rows && ROW_HEADERS) },
 })
 
+const described = (headers: readonly (readonly [name: string, description: string, type: string])[]): Json =>
+  Object.fromEntries(headers.map(([name, description, type]) => [name, { description, schema: { type } }]))
+
 /** What `meta` says, as headers of CSV and NDJSON. */
-const ROW_HEADERS: Json = Object.fromEntries(
-  [
-    ['X-Has-More', 'CSV and NDJSON: whether there is more after this page.', 'boolean'],
-    ['X-Next-Cursor', 'CSV and NDJSON: the `cursor` of the next page.', 'string'],
-    ['X-Total-Count', 'CSV and NDJSON: the exact match count, with `include_total`.', 'integer'],
-  ].map(([name, description, type]) => [name, { description, schema: { type } }]),
-)
+const ROW_HEADERS: Json = described([
+  ['X-Has-More', 'CSV and NDJSON: whether there is more after this page.', 'boolean'],
+  ['X-Next-Cursor', 'CSV and NDJSON: the `cursor` of the next page.', 'string'],
+  ['X-Total-Count', 'CSV and NDJSON: the exact match count, with `include_total`.', 'integer'],
+])
 
 /** A content of any type. */
 const anyContent = ({ body }: Example): Json => ({

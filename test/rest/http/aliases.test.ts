@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operation } from '../../../src/rest/openapi/operation.ts'
 import { ROUTES } from '../../../src/rest/plugin.ts'
 import { succeed } from '../../support/answers.ts'
 import { sampleOf } from '../../support/cases.ts'
@@ -74,6 +75,10 @@ describe.each(sampleOf(ROUTES.map((row) => [row.id, row] as const)))('%s', { tag
       expect(first.location).toMatch(
         /^\/v1\/(bases|tokens|vault\/secrets|crm\/(records|record-types|relationships|relationship-types|s3-credentials))\//,
       )
+    const described = operation(row, {})['responses'] as Record<number, { headers?: object }>
+    const names = Object.keys(described[first.status]?.headers ?? {})
+    if (first.etag) expect(names).toContain('ETag')
+    if (first.location) expect(names).toContain('Location')
     for (const path of others)
       expect(await normalized(row.method, `${path}?${query}`, sample.body), path).toEqual(first)
   })
@@ -83,6 +88,13 @@ describe.each(sampleOf(ROUTES.map((row) => [row.id, row] as const)))('%s', { tag
     const first = await normalized(row.method, `${canonical}?nope=1`, sample.body)
     expect(first.status).toBe(400)
     expect(first.text).toContain('query/nope')
+    const described = operation(row, {})['responses'] as Record<number, { headers?: object }>
+    const names = Object.keys(described[first.status]?.headers ?? {})
+    const isWhole = first.type?.startsWith('application/json') && first.status < 300
+    if (isWhole) {
+      expect(names.includes('ETag'), 'ETag').toBe(first.etag !== null)
+      expect(names.includes('Location'), 'Location').toBe(first.location !== null)
+    }
     for (const path of others)
       expect(await normalized(row.method, `${path}?nope=1`, sample.body), path).toEqual(first)
   })

@@ -71,7 +71,8 @@ export const alreadyExists = (what: string) =>
   })
 
 export function versionMismatch(current: number, sent: readonly number[]): DomainError {
-  const message = `The current version is ${current}. Read it again, apply your change, and send the current version.`
+  // A tag that names no version is 0.
+  const message = `The current version is ${current}. ${sent.some(Boolean) ? 'Read it again, apply your change, and send the current version.' : `The tag names no version: write "${current}", without W/ before it.`}`
   const received = sent.length === 1 ? sent[0] : [...sent]
   return oneFault('CONFLICT', message, {
     path: '/expected_version',
