@@ -21,7 +21,7 @@ function words(list: string): readonly string[] {
 const FILTERS = words('filter where filters filterbyformula query condition conditions criteria predicate q')
 const SORTS = words('order orderby sortby ordering sorting sorts')
 const FIELDS = words('select selects columns projection attributes props properties only')
-const WORDS = words('search fulltext q')
+const WORDS = words('search fulltext q query keyword keywords text')
 const AGGREGATIONS = words('aggregates aggregate aggregation metrics metric measures measure')
 
 /**
@@ -71,7 +71,7 @@ function readParameter(name: string, known: string, value: string): FilterAst {
 function isTextForm(name: string, value: unknown): boolean {
   if (typeof value !== 'string' || value === '') return false
   if (/^(?:not\.)?(?:and|or)$/.test(name)) return value.startsWith('(')
-  return TEST.test(value) || (FILTERS.includes(flat(name)) && !WORDS.includes(flat(name)))
+  return TEST.test(value) || (FILTERS.includes(flat(name)) && flat(name) !== 'q')
 }
 
 function plain(name: string, value: string): FilterAst {

@@ -475,3 +475,16 @@ test('get_record reads what a record was', { tags: 'full' }, async () => {
   const both = await call('get_record', { ...one, version: 1, as_of: before.updated_at })
   expect(both.error.details).toMatchObject([{ path: '/as_of', code: 'exclusive' }])
 })
+
+test('what is meant otherwise than it is stored or sent is said with the call that does it', async () => {
+  await put('/v1/crm/record-types/lead', { json_schema: { properties: { title: { type: 'string' } } } })
+  const { meta } = (await call('create_lead', { id: 'i1' })).body
+  expect(meta.warnings).toEqual([expect.stringContaining('use upsert_record')])
+  const messageOf = async (name: string, args: Body) => (await call(name, args)).error.message
+  expect(await messageOf('define', { record_type: 'lead', migration: { drop: 'a' } })).toContain(
+    '"migration" must be a list of steps, such as [{"op":',
+  )
+  expect(await messageOf('work', { action: 'complete', claim_id: 'c', patch: {} })).toContain('update_record')
+  const { error } = await call('query_records', { record_type: 'deal', query: 'anvils' })
+  expect(JSON.parse(error.details[0].hint).filter.op).toBe('search')
+})

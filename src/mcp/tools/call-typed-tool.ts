@@ -32,6 +32,8 @@ const Reserved = z.strictObject({
   relationships: z.array(data).optional(),
 })
 
+const ID_STORED =
+  'id is stored as data.id, and the server chose the id of the record. To choose it, use upsert_record.'
 const ReservedOfUpdate = Reserved.extend({ id: z.string() })
 
 /**
@@ -68,7 +70,9 @@ export async function callTyped(
       }
       const links = linksOf({ relationships })
       const { createRecord } = await create({ ...target, data, ...pair, relationships: links }, call)
-      return inChangeSet(writtenBody(createRecord), call)
+      const isStored = data['id'] !== undefined && !isProperty(input, 'id')
+      const warnings = [...(createRecord.warnings ?? []), ...(isStored ? [ID_STORED] : [])]
+      return inChangeSet(writtenBody({ ...createRecord, warnings }), call)
     }
     if (operation === 'upsert') {
       const named = { id, external_id, external_source, relationships, expected_version, claim_id }

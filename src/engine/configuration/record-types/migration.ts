@@ -26,6 +26,7 @@ const NEEDS = {
   replace: ['from', 'value'],
   drop: [],
 } as const satisfies Record<MigrationStep['op'], readonly string[]>
+const STEP = '{"op":"rename","field":"data.name","to":"data.title"}'
 type RawStep = Partial<Record<'op' | 'field' | (typeof NEEDS)[MigrationStep['op']][number], unknown>>
 
 /**
@@ -41,8 +42,10 @@ export function readMigration(options: Pick<PutOptions, 'onInvalid' | 'migration
       'exclusive',
       'on_invalid=allow keeps invalid records, and "migration" repairs them. Send one of them.',
     )
-  if (!Array.isArray(migration))
-    throw fault('/migration', 'required', 'migrate=true needs "migration", a list of steps.')
+  if (!Array.isArray(migration)) {
+    const needed = migration === undefined ? 'migrate=true needs "migration",' : '"migration" must be'
+    throw fault('/migration', 'required', `${needed} a list of steps, such as [${STEP}].`)
+  }
   return migration.map((step, index) => readStep(step as RawStep, `/migration/${index}`))
 }
 
@@ -73,7 +76,7 @@ export const renamesOf = (steps: readonly MigrationStep[]): { from: string; to: 
 function readStep(raw: RawStep, at: string): MigrationStep {
   const op = raw?.op
   if (!isOp(op))
-    throw fault(`${at}/op`, 'enum', 'op must be default, rename, cast, replace or drop.', {
+    throw fault(`${at}/op`, 'enum', `op must be default, rename, cast, replace or drop, as in ${STEP}.`, {
       allowed: Object.keys(NEEDS),
     })
   const keys: readonly string[] = ['field', ...NEEDS[op]]

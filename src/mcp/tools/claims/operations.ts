@@ -74,7 +74,7 @@ function checkArguments(args: Args): string {
   throw invalid({
     path: `/${extra}`,
     code: 'unknown_key',
-    message: `${args.action} takes no ${extra}.`,
+    message: `${args.action} takes no ${extra}.${extra === 'patch' ? ' Change the record with update_record first.' : ''}`,
     allowed: accepted,
   })
 }
