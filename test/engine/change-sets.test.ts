@@ -1,5 +1,7 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { overlaid } from '../../src/engine/core/change-set/overlay.ts'
@@ -68,4 +70,21 @@ test('what a change-set asks again has a name, so that a connection plans it onc
   const ask = () =>
     overlaid(shaped('SELECT id FROM plinth.record WHERE base_id = $1 LIMIT 7'), 1).statement.name
   expect([ask(), ask()]).toEqual(['', expect.stringMatching(/^shape_\d+~$/)])
+})
+
+test('of texts that requests make, a bounded part is kept', () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  setFlagsFromString('--no-expose-gc')
+  const used = () => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = used()
+  for (let n = 0; n < 2000; n++)
+    overlaid(
+      { name: '', text: `SELECT '${String(n).padEnd(15_000, 'x')}' FROM plinth.record WHERE base_id = $1` },
+      1,
+    )
+  expect(used() - before).toBeLessThan(20_000_000)
 })

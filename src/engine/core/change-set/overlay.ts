@@ -1,5 +1,6 @@
 /** Statements of production as a change-set runs them: on its own rows, and those of production that they do not override. */
 import { LRUCache } from 'lru-cache'
+import { LIMITS } from '../../../foundation/limits.ts'
 import type { Statement } from '../../storage/database/client.ts'
 
 /** What a change-set reads and writes in place of each table: `plinth_draft` of the database has both. */
@@ -35,7 +36,12 @@ export type Overlaid = {
   readonly takesId: boolean
 }
 
-const known = new LRUCache<string, Overlaid>({ max: 2000 })
+const known = new LRUCache<string, Overlaid>({
+  max: 2000,
+  maxSize: LIMITS.statementTextsChars,
+  maxEntrySize: 2 * LIMITS.namedStatementChars,
+  sizeCalculation: ({ statement }, key) => statement.text.length + key.length,
+})
 /** Most statements are constants, whose texts need not be compared: by their parameters, and whether they read the log. */
 const ofConstants = new WeakMap<Statement, Overlaid[]>()
 
