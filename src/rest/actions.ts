@@ -1,9 +1,7 @@
 /** REST routes of actions and their runs. */
 import { z } from 'zod'
 import { ActionBody, RUN_STATUSES } from '../contract/action-shapes.ts'
-import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { byName } from './route/by-name.ts'
 import { WrittenInto } from './route/change-set.ts'
 import { answerOf, crud, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
@@ -86,7 +84,6 @@ export const actions: Route[] = [
       }`,
     ),
     variables: ({ params, body }) => ({ base: params.base_id, id: params.id, input: body?.input ?? {} }),
-    reply: ({ run }) => ({ body: trim(run) }),
     answers: Answer,
   }),
   route('GET /:base_id/actions/:id/runs', {
@@ -105,8 +102,6 @@ export const actions: Route[] = [
       }`,
       [RunFields],
     ),
-    variables: byName,
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Run),
   }),
   route('GET /:base_id/actions/:id/runs/:run_id', {
@@ -120,8 +115,6 @@ export const actions: Route[] = [
       }`,
       [RunFields],
     ),
-    variables: byName,
-    reply: ({ found }) => ({ body: found }),
     answers: Run,
   }),
 ]

@@ -3,7 +3,6 @@ import { Aggregations, GroupBy, Over } from '../contract/aggregate-shapes.ts'
 import { Filter, sortBody } from '../contract/query-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { asOfBody, pageBody } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -53,7 +52,6 @@ export const aggregates = [
         }
       }`,
     ),
-    variables: byName,
     reply: ({ aggregate }) => ({ body: rowsBody(aggregate) }),
     answers: listOf(Group),
   }),

@@ -1,7 +1,7 @@
 /** REST routes of attachments of records. */
 import { z } from 'zod'
 import { UNKNOWN_CONTENT } from '../contract/attachment-rules.ts'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { storeContent } from '../graphql/content.ts'
 import type { Context } from '../graphql/context.ts'
@@ -138,14 +138,13 @@ export const attachments = [
     query: pageQuery,
     operation: graphql(
       `query ListAttachments($base: String!, $recordType: String!, $recordId: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        attachments(base: $base, recordType: $recordType, recordId: $recordId, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        page: attachments(base: $base, recordType: $recordType, recordId: $recordId, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...AttachmentFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [AttachmentFields],
     ),
     variables: ({ params, query }) => ({ ...recordOf(params), ...pageOf(query) }),
-    reply: ({ attachments }) => ({ body: pageBody(attachments) }),
     answers: listOf(Attachment),
   }),
   route('GET /:base_id/records/:record_type/:id/attachments/:filename', {
@@ -160,7 +159,6 @@ export const attachments = [
       [AttachmentFields],
     ),
     variables: ({ params }) => ({ ...recordOf(params), filename: params.filename }),
-    reply: ({ attachment }) => ({ body: attachment }),
     answers: FoundAttachment,
   }),
   route('DELETE /:base_id/records/:record_type/:id/attachments/:attachment_id', {
@@ -174,7 +172,6 @@ export const attachments = [
       }`,
     ),
     variables: ({ params }) => ({ ...recordOf(params), id: params.attachment_id }),
-    reply: ({ deleteAttachment }) => ({ body: trim(deleteAttachment) }),
     answers: Deleted,
   }),
 ]

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { CHANGE_SET_STATES } from '../contract/change-set-shapes.ts'
 import { isBaseId } from '../contract/ids.ts'
-import { deletedBody, pageBody, trim } from '../contract/response-bodies.ts'
+import { deletedBody, trim } from '../contract/response-bodies.ts'
 import { BaseBody, BaseSettings } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { DeletionParts } from '../http/deletion-plan-fragment.ts'
@@ -66,7 +66,7 @@ export const bases = [
     query: pageQuery.extend({ include }),
     operation: graphql(
       `query ListBases($limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $counts: Boolean!) {
-        bases(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        page: bases(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...BaseFields counts @include(if: $counts) } hasMore truncated limit offset total nextCursor
         }
       }`,
@@ -77,7 +77,6 @@ export const bases = [
       includeTotal: query.include_total,
       counts: query.include === 'counts',
     }),
-    reply: ({ bases }) => ({ body: pageBody(bases) }),
     answers: listOf(Base),
   }),
   route('PUT /bases/:id', {
@@ -121,7 +120,6 @@ export const bases = [
       [BaseFields],
     ),
     variables: ({ params, query }) => ({ id: params.id, counts: query.include === 'counts' }),
-    reply: ({ base }) => ({ body: base }),
     answers: Base,
   }),
   route('DELETE /bases/:id', {
@@ -146,11 +144,6 @@ export const bases = [
       }`,
       [DeletionParts],
     ),
-    variables: ({ params, query, conditions }) => ({
-      id: params.id,
-      confirm: query.confirm,
-      expectedVersions: conditions.expectedVersions,
-    }),
     reply: ({ deleteBase }) => ({ body: deletedBody(deleteBase) }),
     answers: Deleted,
   }),

@@ -4,7 +4,6 @@ import { callsBody } from '../contract/response-bodies.ts'
 import { ACTOR_KINDS } from '../contract/shapes.ts'
 import { momentOf } from '../contract/time-input.ts'
 import { graphql } from '../graphql/document.ts'
-import { byName } from './route/by-name.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Actor, baseId, knownBase, time } from './route/shapes.ts'
@@ -97,7 +96,6 @@ export const calls = [
         }
       }`,
     ),
-    variables: byName,
     reply: ({ calls }) => ({ body: callsBody(calls) }),
     answers: z.object({
       data: z.array(Call),
@@ -145,7 +143,6 @@ export const calls = [
         }
       }`,
     ),
-    variables: byName,
     reply: ({ usage }, { query: { by } }) => ({
       body: {
         data: usage.map(({ token, endpoint, tool, surface, ...used }) => ({

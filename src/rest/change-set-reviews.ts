@@ -3,11 +3,9 @@ import { z } from 'zod'
 import { VERDICTS, VerdictBody } from '../contract/change-set-shapes.ts'
 import { ChangedResource, SubmitBody } from '../contract/config-shapes.ts'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
-import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Base, BaseFields } from './bases.ts'
 import { RequestFields, ReviewRequest } from './review-requests.ts'
-import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -52,8 +50,6 @@ export const changeSetReviews = [
       }`,
       [RequestFields],
     ),
-    variables: byName,
-    reply: ({ done }) => ({ status: 201, body: trim(done) }),
     statuses: [201],
     answers: ReviewRequest,
   }),
@@ -71,8 +67,6 @@ export const changeSetReviews = [
       }`,
       [ReviewFields],
     ),
-    variables: byName,
-    reply: ({ done }) => ({ status: 201, body: trim(done) }),
     statuses: [201],
     answers: Review,
   }),
@@ -90,8 +84,6 @@ export const changeSetReviews = [
       }`,
       [ReviewFields],
     ),
-    variables: byName,
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Review),
   }),
   route('POST /:base_id/reopen', {
@@ -108,8 +100,6 @@ export const changeSetReviews = [
       }`,
       [BaseFields],
     ),
-    variables: byName,
-    reply: ({ done }) => ({ body: trim(done) }),
     answers: Base,
   }),
 ]

@@ -310,8 +310,6 @@ export const trace = [
       }`,
       [ChangeFields, TraceStepFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, seq: params.seq, depth: query.depth }),
-    reply: ({ trace }) => ({ body: trace }),
     answers: ChangeTrace,
   }),
 ]

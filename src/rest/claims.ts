@@ -1,7 +1,7 @@
 /** REST routes of claims: leases on records for exclusive work. */
 import { z } from 'zod'
 import { Filter, sortBody } from '../contract/query-shapes.ts'
-import { claimedBody, pageBody, trim } from '../contract/response-bodies.ts'
+import { claimedBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { Claim, ClaimFields, Record } from './records/shapes.ts'
@@ -84,7 +84,6 @@ export const claims = [
         }
       }`,
     ),
-    variables: byName,
     reply: ({ claimRecords }) => ({ body: claimedBody(claimRecords) }),
     answers: Claimed,
   }),
@@ -105,14 +104,13 @@ export const claims = [
     }),
     operation: graphql(
       `query ListClaims($base: String!, $status: ClaimStatus, $recordType: String, $recordId: String, $holder: String, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean, $withTitles: Boolean!) {
-        claims(base: $base, status: $status, recordType: $recordType, recordId: $recordId, holder: $holder, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        page: claims(base: $base, status: $status, recordType: $recordType, recordId: $recordId, holder: $holder, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...ClaimFields title @include(if: $withTitles) } hasMore truncated limit offset total nextCursor
         }
       }`,
       [ClaimFields],
     ),
     variables: (parts) => ({ ...byName(parts), withTitles: parts.query.include !== undefined }),
-    reply: ({ claims }) => ({ body: pageBody(claims) }),
     answers: listOf(Claim.extend({ title })),
   }),
   route('GET /:base_id/claims/:id', {
@@ -124,8 +122,6 @@ export const claims = [
       `query GetClaim($base: String!, $id: String!) { claim(base: $base, id: $id) { ...ClaimFields } }`,
       [ClaimFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ claim }) => ({ body: claim }),
     answers: Claim,
   }),
   route('POST /:base_id/claims/:id/heartbeat', {
@@ -140,8 +136,6 @@ export const claims = [
       }`,
       [ClaimFields],
     ),
-    variables: byName,
-    reply: ({ heartbeatClaim }) => ({ body: trim(heartbeatClaim) }),
     answers: Claim,
   }),
   route('POST /:base_id/claims/:id/release', {
@@ -158,8 +152,6 @@ export const claims = [
       }`,
       [ClaimFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, id: params.id, force: query.force }),
-    reply: ({ releaseClaim }) => ({ body: trim(releaseClaim) }),
     answers: Claim,
   }),
   route('POST /:base_id/claims/:id/complete', {
@@ -171,8 +163,6 @@ export const claims = [
       `mutation CompleteClaim($base: String!, $id: String!) { completeClaim(base: $base, id: $id) { ...ClaimFields dry_run: dryRun } }`,
       [ClaimFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ completeClaim }) => ({ body: trim(completeClaim) }),
     answers: Claim,
   }),
 ]

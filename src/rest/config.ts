@@ -86,7 +86,6 @@ export const config = [
     operation: graphql(
       'query GetConfig($base: String!) { config(base: $base) schema: configSchema(base: $base) }',
     ),
-    variables: ({ params }) => ({ base: params.base_id }),
     reply: ({ config, schema }, { query }) => {
       const body = config as { hash: string }
       return {

@@ -1,6 +1,5 @@
 /** REST routes of all deliveries of a base. */
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
 import { momentOf } from '../contract/time-input.ts'
 import { DELIVERY_STATUSES } from '../contract/trigger-shapes.ts'
 import { graphql } from '../graphql/document.ts'
@@ -85,7 +84,6 @@ export const deliveries: Route[] = [
       }`,
     ),
     variables: (parts) => ({ ...byName(parts), withTitles: parts.query.include !== undefined }),
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Delivery),
   }),
   route('POST /:base_id/deliveries/replay', {
@@ -108,8 +106,6 @@ export const deliveries: Route[] = [
         }
       }`,
     ),
-    variables: byName,
-    reply: ({ done }) => ({ body: trim(done) }),
     answers: z
       .object({
         count: z.int().meta({ description: 'How many are sent or were taken again.' }),

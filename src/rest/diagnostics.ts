@@ -23,8 +23,6 @@ export const diagnostics = [
     summary: 'Check the server, its database and what it keeps; needs admin on all bases',
     need: () => ({ admin: true }),
     operation: graphql(`query GetDiagnostics { diagnostics { status checks { name status message } } }`),
-    variables: () => ({}),
-    reply: ({ diagnostics }) => ({ body: diagnostics }),
     answers: Diagnostics,
   }),
 ]

@@ -1,6 +1,5 @@
 /** REST routes for earlier versions of records. */
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Change, ChangeFields } from './changes.ts'
 import { NewSecrets } from './config.ts'
@@ -36,14 +35,12 @@ export const history = [
     cuts: true,
     operation: graphql(
       `query RecordHistory($base: String!, $recordType: String!, $id: String!, $limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        page: recordHistory(base: $base, recordType: $recordType, id: $id, limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { version operation at actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId } seq cause diff proposed { token_id: tokenId name kind request_id: requestId call { id tool endpoint client trace_id: traceId } } }
           hasMore truncated limit offset total nextCursor
         }
       }`,
     ),
-    variables: byName,
-    reply: ({ recordHistory }) => ({ body: pageBody(recordHistory) }),
     answers: listOf(Version),
   }),
 ]
@@ -80,7 +77,6 @@ export const revert = [
       [ChangeFields],
     ),
     variables: (parts) => ({ ...byName(parts), allowInvalid: parts.query.on_invalid === 'allow' }),
-    reply: ({ revertChange }) => ({ body: trim(revertChange) }),
     answers: Reverting,
   }),
 ]

@@ -1,9 +1,7 @@
 /** REST routes of inbound webhooks and their deliveries. */
 import { z } from 'zod'
 import { INBOUND_STATUSES, InboundWebhookBody } from '../contract/inbound-webhook-shapes.ts'
-import { pageBody, trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
-import { byName } from './route/by-name.ts'
 import { answerOf, crud, rotation } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
@@ -85,8 +83,6 @@ export const inboundWebhooks: Route[] = [
       }`,
       [DeliveryFields],
     ),
-    variables: byName,
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Delivery),
   }),
   route('POST /:base_id/inbound-webhooks/:id/deliveries/:delivery_id/replay', {
@@ -101,8 +97,6 @@ export const inboundWebhooks: Route[] = [
       }`,
       [DeliveryFields],
     ),
-    variables: byName,
-    reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),
   rotation(

@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import { CHANGE_SET_STATES, LISTED_COPIES, LISTED_STATES } from '../contract/change-set-shapes.ts'
 import { anyPreviewOf, productionOf } from '../contract/ids.ts'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { PreviewBody } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { Base, BaseFields } from './bases.ts'
-import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -73,8 +72,6 @@ export const previews = [
       }`,
       [BaseFields],
     ),
-    variables: byName,
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Base),
   }),
 ]

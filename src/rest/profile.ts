@@ -86,7 +86,6 @@ export const profile = [
         inferredSchema(base: $base, id: $id) { json_schema: jsonSchema count read omitted: omittedFields }
       }`,
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
     reply: ({ inferredSchema: { omitted, ...found } }, { params }) => ({
       body: { record_type: params.id, ...found, ...(omitted > 0 && { omitted_fields: omitted }) },
     }),
@@ -107,7 +106,6 @@ export const profile = [
         }
       }`,
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
     reply: ({ recordTypeProfile: { count, sampled, fields, omitted, relationships, examples } }) => ({
       body: {
         count,

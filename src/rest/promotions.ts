@@ -10,7 +10,6 @@ import {
 import { pageBody, trim, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { BREAKS_CLIENTS, ChangeOfConfig, Kept, NewSecrets, SummaryOfChanges } from './config.ts'
-import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -119,7 +118,6 @@ export const promotions = [
       }`,
       [PromotionFields],
     ),
-    variables: byName,
     reply: ({ done }) => ({ body: writtenBody(done), isLarge: true }),
     answers: Promotion,
   }),
@@ -136,7 +134,6 @@ export const promotions = [
         }
       }`,
     ),
-    variables: byName,
     reply: ({ proposal }) => ({ body: writtenBody(ofPreview(proposal)), isLarge: true }),
     answers: Proposal,
   }),
@@ -151,7 +148,6 @@ export const promotions = [
         done: discardChanges(base: $base, resources: $resources, dryRun: $dryRun) { from revision changes dry_run: dryRun }
       }`,
     ),
-    variables: byName,
     reply: ({ done }) => ({ body: trim(done), isLarge: true }),
     answers: Discarded,
   }),
@@ -169,7 +165,6 @@ export const promotions = [
       }`,
       [PromotionFields],
     ),
-    variables: byName,
     reply: ({ done }) => ({ body: writtenBody(done), isLarge: true }),
     answers: Promotion,
   }),
@@ -187,7 +182,6 @@ export const promotions = [
       }`,
       [PromotionFields],
     ),
-    variables: byName,
     reply: ({ page }) => ({ body: pageBody(page), isLarge: true }),
     answers: listOf(Promotion),
   }),
@@ -200,7 +194,6 @@ export const promotions = [
       `query GetPromotion($base: String!, $id: String!) { promotion(base: $base, id: $id) { ...PromotionFields } }`,
       [PromotionFields],
     ),
-    variables: byName,
     reply: ({ promotion }) => ({ body: promotion, isLarge: true }),
     answers: Promotion,
   }),

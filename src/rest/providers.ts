@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
-import { byName } from './route/by-name.ts'
 import { route } from './route/route.ts'
 import { anywhere, baseAccess, baseId, onType, typeId } from './route/shapes.ts'
 
@@ -28,8 +27,6 @@ export const providers = [
       graphql(`mutation ImportTools($base: String!, $provider: String!, $tools: JSON!, $dryRun: Boolean) {
       importTools(base: $base, provider: $provider, tools: $tools, dryRun: $dryRun) { data meta dry_run: dryRun }
     }`),
-    variables: byName,
-    reply: ({ importTools }) => ({ body: trim(importTools) }),
     answers: z.object({
       data: z.array(
         z.object({ record_type: z.string(), operation: z.string(), warnings: z.array(z.string()) }),
@@ -64,7 +61,6 @@ export const providers = [
       recordTypes: query.record_types?.split(','),
       shape: query.shape,
     }),
-    reply: ({ exportTools }) => ({ body: exportTools }),
     answers: z.object({ provider: z.string(), tools: z.array(z.unknown()), warnings: z.array(z.string()) }),
   }),
   route('POST /:base_id/providers/:provider/records/:record_type', {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { replace } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { byName } from './route/by-name.ts'
 import { WrittenInto } from './route/change-set.ts'
 import { listOf } from './route/page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
@@ -136,7 +135,7 @@ export const relationships = [
     operation: graphql(
       `query ListRelationships($base: String!, $filter: JSON, $sort: JSON, $limit: Int, $offset: Int, $cursor: String,
         $includeTotal: Boolean) {
-        relationships(base: $base, filter: $filter, sort: $sort, limit: $limit, offset: $offset, cursor: $cursor,
+        page: relationships(base: $base, filter: $filter, sort: $sort, limit: $limit, offset: $offset, cursor: $cursor,
           includeTotal: $includeTotal) {
           data { ...RelationshipFields } hasMore truncated limit offset total nextCursor
         }
@@ -149,7 +148,6 @@ export const relationships = [
       sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
       ...pageOf(query),
     }),
-    reply: ({ relationships }) => ({ body: pageBody(relationships) }),
     answers: listOf(Relationship.omit({ operation: true, replaced: true, dry_run: true })),
   }),
   route('PUT /:base_id/relationships', {
@@ -203,8 +201,6 @@ export const relationships = [
         id deleted dry_run: dryRun
       }
     }`),
-    variables: ({ conditions: { expectedVersions }, ...parts }) => ({ ...byName(parts), expectedVersions }),
-    reply: ({ unlinkRecords }) => ({ body: trim(unlinkRecords) }),
     answers: Deleted,
   }),
   route('PUT /:base_id/relationships/:id', {
@@ -236,8 +232,6 @@ export const relationships = [
       `query GetRelationship($base: String!, $id: String!) { relationship(base: $base, id: $id) { ...RelationshipFields } }`,
       [RelationshipFields],
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ relationship }) => ({ body: trim(relationship) }),
     answers: Relationship,
   }),
   route('DELETE /:base_id/relationships/:id', {
@@ -249,12 +243,6 @@ export const relationships = [
     operation: graphql(`mutation DeleteRelationship($base: String!, $id: String!, $expectedVersions: [Int!]) {
       deleteRelationship(base: $base, id: $id, expectedVersions: $expectedVersions) { id deleted dry_run: dryRun }
     }`),
-    variables: ({ params, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      expectedVersions: conditions.expectedVersions,
-    }),
-    reply: ({ deleteRelationship }) => ({ body: trim(deleteRelationship) }),
     answers: Deleted,
   }),
 ]

@@ -1,10 +1,9 @@
 /** REST routes of review requests. */
 import { z } from 'zod'
 import { CONFIG_KINDS, DecisionBody, ReviewBody } from '../contract/config-shapes.ts'
-import { pageBody, trim, writtenBody } from '../contract/response-bodies.ts'
+import { trim, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { ofPreview, Promotion, PromotionFields, Proposal } from './promotions.ts'
-import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
@@ -96,8 +95,6 @@ export const reviewRequests = [
       }`,
       [RequestFields],
     ),
-    variables: byName,
-    reply: ({ done }) => ({ status: 201, body: trim(done) }),
     statuses: [201],
     answers: ReviewRequest,
   }),
@@ -117,8 +114,6 @@ export const reviewRequests = [
       }`,
       [RequestFields],
     ),
-    variables: byName,
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(ReviewRequest),
   }),
   route('GET /:base_id/review-requests/:id', {
@@ -135,7 +130,6 @@ export const reviewRequests = [
       }`,
       [RequestFields],
     ),
-    variables: byName,
     reply: ({ found }) => ({
       body: { ...found, proposal: found.proposal && writtenBody(ofPreview(found.proposal)) },
       isLarge: true,
@@ -157,7 +151,6 @@ export const reviewRequests = [
       }`,
       [RequestFields, PromotionFields],
     ),
-    variables: byName,
     reply: ({ done: { promotion, ...done } }) => ({
       body: trim({ ...done, promotion: promotion ? writtenBody(promotion) : undefined }),
       isLarge: true,

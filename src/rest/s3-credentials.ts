@@ -1,11 +1,10 @@
 /** REST routes of S3 credentials. */
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { S3CredentialBody } from '../contract/s3-shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { baseId, Deleted, onBase, time } from './route/shapes.ts'
 
@@ -62,7 +61,6 @@ export const s3Credentials = [
       }`,
       [S3CredentialFields],
     ),
-    variables: byName,
     reply: ({ made }, { params }) => ({
       status: 201,
       location: `/v1/${params.base_id}/s3-credentials/${made.id}`,
@@ -88,8 +86,6 @@ export const s3Credentials = [
       }`,
       [S3CredentialFields],
     ),
-    variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(S3Credential),
   }),
   route(`DELETE ${PATH}/:id`, {
@@ -102,8 +98,6 @@ export const s3Credentials = [
         gone: deleteS3Credential(base: $base, id: $id) { id deleted dry_run: dryRun }
       }`,
     ),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
-    reply: ({ gone }) => ({ body: trim(gone) }),
     answers: Deleted,
   }),
 ]

@@ -1,6 +1,5 @@
 /** REST routes of seeds. */
 import { z } from 'zod'
-import { trim } from '../contract/response-bodies.ts'
 import { SeedBody } from '../contract/seed-shapes.ts'
 import { graphql, type TadaDocumentNode } from '../graphql/document.ts'
 import { answerOf, crud } from './route/crud.ts'
@@ -47,7 +46,6 @@ const run = (
     body: z.strictObject({}).optional(),
     operation,
     variables: ({ params }) => ({ base: params.base_id, id: params.name }),
-    reply: ({ done }) => ({ body: trim(done) }),
     answers: SeedRun,
   })
 

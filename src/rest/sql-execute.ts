@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { deletedBody, planBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
-import { byName } from './route/by-name.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
 import { route } from './route/route.ts'
 import { baseAccess, baseId, Deletion } from './route/shapes.ts'
@@ -54,7 +53,6 @@ export const sqlExecute = [
       }`,
       [DeletionParts, PlanParts],
     ),
-    variables: byName,
     reply: ({ executeSql: { plan, data, count, ...done } }) => ({
       body: plan ? planBody(plan) : deletedBody({ data, meta: { count }, ...done }),
     }),

@@ -89,12 +89,6 @@ export const sql = [
     body: Body,
     cuts: true,
     operation: Sql,
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      query: body.query,
-      params: body.params,
-      limit: body.limit,
-    }),
     reply: ({ sql }) => ({ body: sqlBody(sql) }),
     rows: sqlRows,
     answers: Answer,

@@ -1,10 +1,10 @@
 /** REST routes of API tokens. */
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { ACTOR_KINDS, Grant, TokenBody } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { Deleted, time } from './route/shapes.ts'
 
@@ -89,12 +89,6 @@ export const tokens = [
       }`,
       [TokenFields],
     ),
-    variables: ({ body: { name, kind, grants, expires_at } }) => ({
-      name,
-      kind,
-      grants,
-      expiresAt: expires_at,
-    }),
     reply: ({ createToken }) => ({
       status: 201,
       location: `/v1/tokens/${createToken.id}`,
@@ -110,16 +104,12 @@ export const tokens = [
     query: pageQuery,
     operation: graphql(
       `query ListTokens($limit: Int, $offset: Int, $cursor: String, $includeTotal: Boolean) {
-        tokens(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
+        page: tokens(limit: $limit, offset: $offset, cursor: $cursor, includeTotal: $includeTotal) {
           data { ...TokenFields } hasMore truncated limit offset total nextCursor
         }
       }`,
       [TokenFields],
     ),
-    variables: ({ query }) => ({
-      ...pageOf(query),
-    }),
-    reply: ({ tokens }) => ({ body: pageBody(tokens) }),
     answers: listOf(Token),
   }),
   route('GET /tokens/self', {
@@ -127,7 +117,6 @@ export const tokens = [
     summary: 'Get the calling token: its grants and expiry, and what is left of its rules',
     need: () => null,
     operation: graphql(`query GetOwnToken { ownToken { ...TokenFields bounds } }`, [TokenFields]),
-    variables: () => ({}),
     reply: ({ ownToken: { bounds, ...token } }) => ({ body: bounds === null ? token : { ...token, bounds } }),
     answers: Token,
   }),
@@ -138,7 +127,6 @@ export const tokens = [
     operation: graphql(
       `mutation CreateSignInCode { made: createSignInCode { code expires_at: expiresAt dry_run: dryRun } }`,
     ),
-    variables: () => ({}),
     reply: ({ made }) => ({ status: 201, body: made.dry_run ? made : trim(made) }),
     statuses: [201],
     answers: SignInCode,
@@ -152,7 +140,6 @@ export const tokens = [
       `mutation RotateAdminToken { rotateAdminToken { ...TokenFields token dry_run: dryRun } }`,
       [TokenFields],
     ),
-    variables: () => ({}),
     reply: ({ rotateAdminToken: done }) => ({ body: done.dry_run ? done : trim(done) }),
     answers: Token,
   }),
@@ -164,8 +151,6 @@ export const tokens = [
     operation: graphql(
       `mutation DeleteToken($id: String!) { deleteToken(id: $id) { id deleted dry_run: dryRun } }`,
     ),
-    variables: ({ params }) => ({ id: params.id }),
-    reply: ({ deleteToken }) => ({ body: trim(deleteToken) }),
     answers: Deleted,
   }),
 ]

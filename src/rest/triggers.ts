@@ -1,9 +1,7 @@
 /** REST routes of triggers and their deliveries. */
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
 import { DELIVERY_STATUSES, TriggerBody } from '../contract/trigger-shapes.ts'
 import { graphql } from '../graphql/document.ts'
-import { byName } from './route/by-name.ts'
 import { answerOf, crud, rotation, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
@@ -92,8 +90,6 @@ export const triggers: Route[] = [
       }`,
       [DeliveryFields],
     ),
-    variables: byName,
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Delivery),
   }),
   route('POST /:base_id/triggers/:id/deliveries/:delivery_id/replay', {
@@ -106,8 +102,6 @@ export const triggers: Route[] = [
       }`,
       [DeliveryFields],
     ),
-    variables: byName,
-    reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),
   route('POST /:base_id/triggers/:id/test', {
@@ -120,8 +114,6 @@ export const triggers: Route[] = [
       }`,
       [DeliveryFields],
     ),
-    variables: byName,
-    reply: ({ done }) => ({ body: trim(done) }),
     answers: Delivery,
   }),
   rotation(

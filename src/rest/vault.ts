@@ -1,10 +1,10 @@
 /** REST routes of the vault. */
 import { z } from 'zod'
-import { pageBody, trim } from '../contract/response-bodies.ts'
+import { trim } from '../contract/response-bodies.ts'
 import { SecretBody } from '../contract/secret-shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf, without } from './route/page.ts'
-import { pageOf, pageQuery } from './route/query.ts'
+import { pageQuery } from './route/query.ts'
 import { route } from './route/route.ts'
 import { configurationId, Deleted, expectedVersion, time } from './route/shapes.ts'
 
@@ -60,8 +60,6 @@ export const vault = [
       }`,
       [SecretFields],
     ),
-    variables: ({ query }) => ({ ...pageOf(query) }),
-    reply: ({ page }) => ({ body: pageBody(page) }),
     answers: listOf(Secret),
   }),
   route(`PUT ${PATH}/:name`, {
@@ -101,8 +99,6 @@ export const vault = [
     operation: graphql(`query GetSecret($name: String!) { found: secret(name: $name) { ...SecretFields } }`, [
       SecretFields,
     ]),
-    variables: ({ params }) => ({ name: params.name }),
-    reply: ({ found }) => ({ body: found }),
     answers: Secret,
   }),
   route(`DELETE ${PATH}/:name`, {
@@ -116,12 +112,6 @@ export const vault = [
         gone: deleteSecret(name: $name, expectedVersions: $expectedVersions, mustExist: $mustExist) { id deleted dry_run: dryRun }
       }`,
     ),
-    variables: ({ params, conditions }) => ({
-      name: params.name,
-      expectedVersions: conditions.expectedVersions,
-      mustExist: conditions.mustExist,
-    }),
-    reply: ({ gone }) => ({ body: trim(gone) }),
     answers: Deleted,
   }),
   route('POST /vault/rotate', {
@@ -131,8 +121,6 @@ export const vault = [
     operation: graphql(
       `mutation RotateMasterKey { rotated: rotateMasterKey { key_id: keyId rewrapped unreadable dry_run: dryRun } }`,
     ),
-    variables: () => ({}),
-    reply: ({ rotated }) => ({ body: trim(rotated) }),
     answers: MasterKeyRotation,
   }),
 ]

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { FilePatch } from '../../contract/file-shapes.ts'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
-import { byName } from '../route/by-name.ts'
 import { listOf } from '../route/page.ts'
 import { patchForms } from '../route/patch-forms.ts'
 import { pageQuery, whole } from '../route/query.ts'
@@ -56,7 +55,6 @@ export const metadataRoutes: readonly Route[] = [
       ),
     }),
     operation: ListFiles,
-    variables: byName,
     reply: ({ page }) => ({
       body: pageBody({ ...page, data: page.data.map(({ kind, path, file }) => ({ kind, path, ...file })) }),
     }),
@@ -105,7 +103,6 @@ export const metadataRoutes: readonly Route[] = [
       expectedHashes: hashes,
       mustExist: conditions.mustExist,
     }),
-    reply: ({ gone }) => ({ body: trim(gone) }),
     answers: Deleted,
   }),
 ]

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
-import { byName } from '../route/by-name.ts'
 import { listOf } from '../route/page.ts'
 import { flag, pageQuery } from '../route/query.ts'
 import { route } from '../route/route.ts'
@@ -56,7 +55,6 @@ export const searchRoute = route('GET /:base_id/files', {
     snippets: flag('Add `_snippets`: what was found.'),
   }),
   operation: SearchFiles,
-  variables: byName,
   renamed: { id: 'file_type' },
   reply: ({ page }) => ({
     body: pageBody({

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { deletedBody, trim } from '../../contract/response-bodies.ts'
+import { deletedBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { DeletionParts } from '../../http/deletion-plan-fragment.ts'
 import { route } from '../route/route.ts'
 import { Deleted, expectedVersion, onType } from '../route/shapes.ts'
-import { claimId, one, RecordFields, target } from './fragments.ts'
+import { claimId, one, RecordFields } from './fragments.ts'
 import { Record } from './shapes.ts'
 
 const ActBody = z.strictObject({ expected_version: expectedVersion, claim_id: claimId }).optional()
@@ -26,11 +26,6 @@ export const recordActs = [
       }`,
       [DeletionParts],
     ),
-    variables: ({ params, query, conditions }) => ({
-      ...target(params),
-      expectedVersions: conditions.expectedVersions,
-      claimId: query.claim_id,
-    }),
     reply: ({ deleteRecord }) => ({ body: deletedBody(deleteRecord) }),
     answers: Deleted,
   }),
@@ -47,12 +42,6 @@ export const recordActs = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, body, conditions }) => ({
-      ...target(params),
-      expectedVersions: conditions.expectedVersions,
-      claimId: body?.claim_id,
-    }),
-    reply: ({ cancelRecord }) => ({ body: trim(cancelRecord) }),
     answers: Record,
   }),
   route('POST /:base_id/records/:record_type/:id/restore', {
@@ -68,12 +57,6 @@ export const recordActs = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, body, conditions }) => ({
-      ...target(params),
-      expectedVersions: conditions.expectedVersions,
-      claimId: body?.claim_id,
-    }),
-    reply: ({ restoreRecord }) => ({ body: trim(restoreRecord) }),
     answers: Record,
   }),
 ]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { camelFields } from '../../contract/field-names.ts'
 import { mergeShape } from '../../contract/merge-shape.ts'
-import { deletedBody, pageBody, trim, writtenBody } from '../../contract/response-bodies.ts'
+import { deletedBody, trim, writtenBody } from '../../contract/response-bodies.ts'
 import { MAX_INT4 } from '../../foundation/units.ts'
 import { graphql } from '../../graphql/document.ts'
 import { kindDocuments } from '../../graphql/kind-documents.ts'
@@ -38,8 +38,6 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       params: params.pick({ base_id: true }),
       query: pageQuery,
       operation: operations.list,
-      variables: ({ params, query }) => ({ base: params.base_id, ...pageOf(query) }),
-      reply: ({ page }) => ({ body: pageBody(page) }),
       answers: listOf(answers),
     }),
     route(`PUT ${path}/:id`, {
@@ -75,8 +73,6 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       }),
       versioned: true,
       operation: operations.get,
-      variables: ({ params, query }) => ({ ...targetOf(params), version: query.version }),
-      reply: ({ found }) => ({ body: found }),
       answers,
     }),
     route(`GET ${path}/:id/history`, {
@@ -91,7 +87,6 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
         kind,
         ...pageOf(query),
       }),
-      reply: ({ page }) => ({ body: pageBody(page) }),
       answers: listOf(ConfigurationVersion),
     }),
     route(`PATCH ${path}/:id`, {
@@ -124,11 +119,6 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       ...(spec.confirm !== undefined && { query: confirmation(spec.confirm) }),
       versioned: true,
       operation: operations.remove,
-      variables: ({ params, query, conditions }) => ({
-        ...targetOf(params),
-        ...query,
-        expectedVersions: conditions.expectedVersions,
-      }),
       reply: ({ gone }) => ({ body: deletedBody(gone) }),
       answers: Deleted,
     }),
@@ -149,7 +139,6 @@ export function rotation<Q extends z.ZodObject>(
     params: z.strictObject({ base_id: baseId(), id: configurationId(label) }),
     body: z.strictObject({}).optional(),
     operation: rotate(),
-    variables: ({ params }) => ({ base: params.base_id, id: params.id }),
     reply: ({ written }) => ({ body: trim(without(written, 'operation', 'warnings')) }),
     answers,
   })

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DocumentNode } from 'graphql'
 import type { z } from 'zod'
+import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { writesDrafts } from '../../graphql/change-sets.ts'
 import type { Context, Need } from '../../graphql/context.ts'
 import type { TadaDocumentNode } from '../../graphql/document.ts'
@@ -9,6 +10,7 @@ import { compile } from '../../graphql/execute.ts'
 import type { BodySizes } from '../../http/body.ts'
 import { hasStreamedBody } from '../../http/streamed-bodies.ts'
 import { spellings } from './aliases.ts'
+import { byName, type Named } from './by-name.ts'
 import { inChangeSet, withChangeSet } from './change-set.ts'
 import { cutReply, cutsJson, takeMaxString, takingMaxString, withCuts, withMaxString } from './max-string.ts'
 import { takePlan } from './plan-fields.ts'
@@ -43,12 +45,14 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   /** Required permission, checked before the shape. */
   need: (params: Record<string, string>) => Need
   operation: TadaDocumentNode<Result, Variables>
-  variables: (request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Loose<Variables>
+  /** By default the parameters, the members of the body and the preconditions, each by its name. */
+  variables?: (request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Loose<Variables>
   /** Answers rows in a format that the client prefers to JSON. */
   rows?: (variables: Variables, context: Context, type: RowType) => Promise<RowsAnswer>
   /** Whether `max_string` cuts the strings of the answer. */
   cuts?: true
-  reply: (data: Result, request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Reply
+  /** By default the one field of the operation, which is a list if its name is `page`. */
+  reply?: (data: Result, request: Parts<z.output<P>, z.output<Q>, z.output<B>>) => Reply
   /** Success body, for the OpenAPI description. */
   answers: Shape
   /** Success status codes; 200 by default. */
@@ -60,6 +64,10 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   /** GraphQL argument to parameter of the path or the query, where the names differ. */
   renamed?: Readonly<Record<string, string>>
 }
+
+/** A row that leaves its variables out has them in the request. */
+type Unsaid<P extends Shape, Q extends Shape, B extends Shape, Variables> =
+  Named<z.output<P>, z.output<Q>, z.output<B>> extends Loose<Variables> ? unknown : { variables: unknown }
 
 /** Variables of a route: optional ones may be undefined. */
 export type Loose<V> = V extends readonly unknown[]
@@ -108,7 +116,7 @@ export type Route = {
 
 export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables>(
   id: `${Method} /${string}`,
-  spec: Spec<P, Q, B, Result, Variables>,
+  spec: Spec<P, Q, B, Result, Variables> & Unsaid<P, Q, B, Variables>,
 ): Route {
   const [method, path] = id.split(' ') as [Method, string]
   const run = compile(spec.operation)
@@ -139,7 +147,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
       })
     }
     const answer = async () => {
-      const variables = spec.variables(parts) as Variables
+      const variables = (spec.variables ?? byName)(parts) as Variables
       const type = spec.rows && rowTypeOf(request)
       if (type && most !== undefined) throw cutsJson(request.query)
       if (spec.rows && type)
@@ -151,7 +159,7 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
       throw atRequest(thrown, request, spec, context.write.replayed)
     })
     if (reply.sent) return reply
-    const whole = spec.reply(data, parts)
+    const whole = spec.reply?.(data, parts) ?? replyOf(data as object, spec.statuses)
     const told = inChangeSet(whole, writes ? context.write.changeSet : null)
     const answered = most === undefined ? told : await cutReply(told, most)
     return send(request, reply, answered, context.write.replayed)
@@ -200,4 +208,11 @@ export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, R
         })
     },
   }
+}
+
+/** What the one field says. Its status is that of the row, if that has one. */
+function replyOf(data: object, [status, ...others]: readonly number[] = []): Reply {
+  const [[name, value] = []] = Object.entries(data)
+  const body = name === 'page' ? pageBody(value) : trim(value)
+  return { body, ...(status !== undefined && others.length === 0 && { status }) }
 }
