@@ -10,15 +10,6 @@ export const pageArguments = {
   cursor: z.string().optional(),
 }
 
-type PageArguments = { limit: number; offset?: number | undefined; cursor?: string | undefined }
-
-/** Converts page arguments to GraphQL variables. */
-export const pageOf = ({ limit, offset, cursor }: PageArguments) => ({
-  limit,
-  ...(offset !== undefined && { offset }),
-  ...(cursor !== undefined && { cursor }),
-})
-
 /** Output schema of every list. Leaves out `meta`, because tool lists cost tokens. */
 export const pageOutput = {
   type: 'object',

@@ -1,10 +1,9 @@
 /** The tool aggregate_records. */
 import { z } from 'zod'
-import { camelFields } from '../../contract/field-names.ts'
 import { rowsBody } from '../../contract/response-bodies.ts'
-import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_OFFSET, ReadResult } from '../budget/read-result.ts'
+import { byName } from '../tool/by-name.ts'
 import { pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
@@ -39,9 +38,7 @@ export const aggregateTools = [
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id: base, ...query }, context) => {
-      const asked = { base, ...camelFields(omitUndefined(query)) }
-      return new ReadResult(rowsBody((await aggregate(asked, context)).aggregate), BY_OFFSET)
-    },
+    run: async (args, context) =>
+      new ReadResult(rowsBody((await aggregate(byName(args), context)).aggregate), BY_OFFSET),
   }),
 ]

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { pageBody, trim } from '../../contract/response-bodies.ts'
 import { LIMITS } from '../../foundation/limits.ts'
+import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BYTES_OF_TOKEN } from '../budget/fit.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
@@ -63,7 +64,7 @@ export const attachmentTools = [
         const { text, ...found } = (await get({ ...record, filename, maxBytes }, context)).found
         return new ReadResult({ ...trim(found), ...(text !== null && { text }) })
       }
-      const { page } = await list({ ...record, limit, ...(cursor !== undefined && { cursor }) }, context)
+      const { page } = await list({ ...record, ...omitUndefined({ limit, cursor }) }, context)
       return new ReadResult(pageBody(page), { ...BY_CURSOR, cursors: page.cursors })
     },
   }),

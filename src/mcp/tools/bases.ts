@@ -7,7 +7,7 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
-import { answerOutput, pageArguments, pageOf, pageOutput } from '../tool/page-arguments.ts'
+import { answerOutput, pageArguments, pageOutput } from '../tool/page-arguments.ts'
 import { accountTool, reading, writing } from '../tool/tool.ts'
 
 const ToolBase = graphql(`fragment ToolBase on Base {
@@ -44,7 +44,7 @@ export const baseTools = [
     input: z.strictObject({ ...pageArguments, ...reading }),
     output: pageOutput,
     run: async (args, context) => {
-      const { bases } = await listBases(pageOf(args), context)
+      const { bases } = await listBases(omitUndefined(args), context)
       return new ReadResult(pageBody(bases), { ...BY_CURSOR, cursors: bases.cursors })
     },
   }),

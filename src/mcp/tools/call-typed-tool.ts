@@ -10,11 +10,12 @@ import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { restoreNames } from '../../schema-shape/portable-schema.ts'
 import { publishPointer } from '../../schema-shape/rename-properties.ts'
+import { byName } from '../tool/by-name.ts'
 import { decodeStringified, splitReadOnlyFieldsOfType } from '../tool/decode-arguments.ts'
 import type { CallSite } from '../tool/tool-binding.ts'
 import { asked, inChangeSet } from '../tool/tool-call.ts'
 import { splitArguments, type ToolInput } from '../tool/tool-inputs.ts'
-import { claimOf, clearing, create, data, listsOf, patch } from './records/operations.ts'
+import { clearing, create, data, patch } from './records/operations.ts'
 import { linksOf, upsertRecord } from './records/writes.ts'
 import type { TypedTool } from './typed-tools.ts'
 
@@ -62,30 +63,24 @@ export async function callTyped(
     )
     const { external_id, external_source, ...how } = rest
     const call = asked(context, [at, definition.name, args], how)
-    const target = { base, recordType }
+    const target = { base_id: base, record_type: recordType }
     if (operation === 'create') {
-      const pair = {
-        ...(external_id !== undefined && { externalId: external_id }),
-        ...(external_source !== undefined && { externalSource: external_source }),
-      }
-      const links = linksOf({ relationships })
-      const { createRecord } = await create({ ...target, data, ...pair, relationships: links }, call)
+      const content = { data, external_id, external_source, relationships: linksOf({ relationships }) }
+      const { createRecord } = await create(byName({ ...target, ...content }), call)
       const isStored = data['id'] !== undefined && !isProperty(input, 'id')
       const warnings = [...(createRecord.warnings ?? []), ...(isStored ? [ID_STORED] : [])]
       return inChangeSet(writtenBody({ ...createRecord, warnings }), call)
     }
     if (operation === 'upsert') {
       const named = { id, external_id, external_source, relationships, expected_version, claim_id }
-      const upserted = await upsertRecord({ base_id: base, record_type: recordType, data, ...named }, call)
+      const upserted = await upsertRecord({ ...target, data, ...named }, call)
       return inChangeSet(upserted, call)
     }
-    const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
     const own = (members?: Record<string, unknown>) => members && restoreNames(members, input.projection)
-    const lists = listsOf({ append: own(append), remove: own(remove) })
-    const when = { ...versions, ...claimOf({ claim_id }), ...(stated && { stated }) }
     const merge = clearing(data, clear && ownNames(clear, input))
-    const change = { ...target, id: id ?? '', merge, ...lists, ...when }
-    return inChangeSet(writtenBody((await patch(change, call)).patchRecord), call)
+    const lists = { append: own(append), remove: own(remove) }
+    const change = { ...target, id: id ?? '', merge, ...lists, expected_version, claim_id, stated }
+    return inChangeSet(writtenBody((await patch(byName(change), call)).patchRecord), call)
   } catch (thrown) {
     throw advised(withPaths(thrown, place), args, tool)
   }

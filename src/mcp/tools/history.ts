@@ -48,7 +48,7 @@ export const historyTools = [
         const then = omitUndefined({ version, asOf: as_of })
         return new ReadResult(trim((await past({ ...target, ...then }, context)).record))
       }
-      const page = { limit: limit ?? PAGE, ...(cursor !== undefined && { cursor }) }
+      const page = omitUndefined({ limit: limit ?? PAGE, cursor })
       const { recordHistory } = await history({ ...target, ...page }, context)
       return new ReadResult(pageBody(recordHistory), { ...BY_CURSOR, cursors: recordHistory.cursors })
     },

@@ -4,7 +4,8 @@ import { pageBody } from '../../contract/response-bodies.ts'
 import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult, typeUriIn } from '../budget/read-result.ts'
-import { pageArguments, pageOf, pageOutput } from '../tool/page-arguments.ts'
+import { byName } from '../tool/by-name.ts'
+import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
 const ToolType = graphql(`fragment ToolType on RecordType {
@@ -27,10 +28,10 @@ export const recordTypeTools = [
     hints: { idempotent: true },
     input: z.strictObject({ ...pageArguments, ...reading }),
     output: pageOutput,
-    run: async ({ base_id, ...page }, context) => {
-      const { recordTypes } = await listTypes({ base: base_id, ...pageOf(page) }, context)
+    run: async (args, context) => {
+      const { recordTypes } = await listTypes(byName(args), context)
       const { cursors } = recordTypes
-      return new ReadResult(pageBody(recordTypes), { ...BY_CURSOR, cursors, uriOf: typeUriIn(base_id) })
+      return new ReadResult(pageBody(recordTypes), { ...BY_CURSOR, cursors, uriOf: typeUriIn(args.base_id) })
     },
   }),
 ]

@@ -1,10 +1,9 @@
 /** The tool get_related: graph traversal along relationships. */
 import { z } from 'zod'
-import { camelFields } from '../../contract/field-names.ts'
 import { rowsBody } from '../../contract/response-bodies.ts'
-import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_OFFSET, ReadResult, type Row, recordUriIn } from '../budget/read-result.ts'
+import { byName } from '../tool/by-name.ts'
 import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 import { withId } from './records/operations.ts'
@@ -38,9 +37,9 @@ export const relatedTools = [
       ...reading,
     }),
     output: pageOutput,
-    run: async ({ base_id: base, fields, ...query }, context) => {
-      const asked = { base, ...camelFields(omitUndefined(query)), ...(fields && { fields: withId(fields) }) }
-      const recordUri = recordUriIn(base)
+    run: async ({ fields, ...query }, context) => {
+      const asked = byName({ ...query, fields: fields && withId(fields) })
+      const recordUri = recordUriIn(query.base_id)
       return new ReadResult(rowsBody((await related(asked, context)).related), {
         ...BY_OFFSET,
         uriOf: ({ record }) => recordUri(record as Row),

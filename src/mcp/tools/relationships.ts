@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { staticOperation } from '../../graphql/execute.ts'
+import { byName } from '../tool/by-name.ts'
 import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 
@@ -40,24 +41,15 @@ export const relationshipTools = [
     }),
     output: answerOutput,
     run: async (args, context) => {
-      const ends = {
-        relType: args.rel_type,
-        sourceRecordType: args.source_record_type,
-        sourceId: args.source_id,
-        targetRecordType: args.target_record_type,
-        targetId: args.target_id,
+      const { data, remove: removes, replace, idempotency_key: _, dry_run: __, ...named } = args
+      const { base, ...ends } = byName(named)
+      if (!removes) {
+        const input = { ...ends, ...(data && { data }), ...(replace && { replace }) }
+        return trim((await put({ base, input }, context)).putRelationship)
       }
-      if (!args.remove) {
-        const input = {
-          ...ends,
-          ...(args.data && { data: args.data }),
-          ...(args.replace && { replace: true }),
-        }
-        return trim((await put({ base: args.base_id, input }, context)).putRelationship)
-      }
-      if (args.data) throw ofNothing('data')
-      if (args.replace) throw ofNothing('replace')
-      return trim((await remove({ base: args.base_id, ...ends }, context)).unlinkRecords)
+      if (data) throw ofNothing('data')
+      if (replace) throw ofNothing('replace')
+      return trim((await remove({ base, ...ends }, context)).unlinkRecords)
     },
   }),
 ]

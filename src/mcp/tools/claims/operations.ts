@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { claimedBody, claimOutcomesBody, rowsBody, trim } from '../../../contract/response-bodies.ts'
 import { invalid, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { omitUndefined } from '../../../foundation/omit-undefined.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { staticOperation } from '../../../graphql/execute.ts'
 import { type Body, ReadResult, type Row, recordUriIn } from '../../budget/read-result.ts'
@@ -154,14 +155,8 @@ export async function act(
 ): Promise<object> {
   const { action, filter, sort, limit, lease_seconds, force } = args
   const id = checkArguments(args)
-  const lease = lease_seconds === undefined ? {} : { leaseSeconds: lease_seconds }
-  const question = {
-    base,
-    recordType: args.record_type ?? '',
-    ...(filter && { filter }),
-    ...(sort !== undefined && { sort }),
-    ...(limit !== undefined && { limit }),
-  }
+  const lease = omitUndefined({ leaseSeconds: lease_seconds })
+  const question = { base, recordType: args.record_type ?? '', ...omitUndefined({ filter, sort, limit }) }
   const claimed = { base, id }
   if (args.claim_ids && action !== 'claim' && action !== 'wait')
     return actOnList(action, { base, ids: args.claim_ids, ...lease }, context)
@@ -169,22 +164,20 @@ export async function act(
   switch (action) {
     case 'claim': {
       const { max_attempts: maxAttempts, patch } = args
-      const bound = { ...(maxAttempts !== undefined && { maxAttempts }), ...(patch && { patch }) }
+      const bound = omitUndefined({ maxAttempts, patch })
       const claimRecords = await claimInTime({ ...question, ...lease, ...bound }, args, context)
       const uriOf = ({ record }: Row) => recordUri(record as Row)
       return new ReadResult(claimedBody(claimRecords), { uriOf, cuttable: dataOfClaimed })
     }
     case 'wait': {
-      const until = args.timeout === undefined ? {} : { timeout: args.timeout }
-      if (args.condition) {
-        const from = args.after === undefined ? {} : { after: args.after }
-        const { condition, record_type: recordType } = args
-        const asked = { base, condition, ...(recordType !== undefined && { recordType }), ...from, ...until }
+      const { condition, record_type: recordType, after, timeout } = args
+      if (condition) {
+        const asked = { base, condition, ...omitUndefined({ recordType, after, timeout }) }
         const { change, nextAfter } = (await waitForChange(asked, context)).waitForChange
         const body = { data: change ? [change] : [], meta: { next_after: nextAfter } }
         return new ReadResult(body, { onward: 'changes returns it.' })
       }
-      const { waitForRecords } = await wait({ ...question, ...until }, context)
+      const { waitForRecords } = await wait({ ...question, ...omitUndefined({ timeout }) }, context)
       return new ReadResult(rowsBody(waitForRecords), {
         uriOf: recordUri,
         onward: 'query_records returns them.',

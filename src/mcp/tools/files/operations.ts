@@ -12,11 +12,6 @@ export const properties = {
   label: z.string().optional(),
 }
 
-type Key = { base_id: string; file_type: string; path: string }
-export const target = ({ base_id: base, file_type: fileType, path }: Key) => ({ base, fileType, path })
-export const versions = ({ expected_version }: { expected_version?: number | undefined }) =>
-  expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-
 /** The file fields that tools return. */
 export const ToolFile = graphql(`fragment ToolFile on File {
   path file_type: fileType version content_sha256: contentSha256 size content_type: contentType metadata label

@@ -11,9 +11,10 @@ import { BY_CURSOR, ReadResult } from '../../budget/read-result.ts'
 import { sizeOf } from '../../budget/truncate-json.ts'
 import { fileUri } from '../../protocol/resource-uri.ts'
 import type { Content } from '../../protocol/result.ts'
+import { byName } from '../../tool/by-name.ts'
 import { answerOutput, pageArguments, pageOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
-import { compare, history, list, listTypes, one, read, ToolFile, target } from './operations.ts'
+import { compare, history, list, listTypes, one, read, ToolFile } from './operations.ts'
 
 /** Finds files by the words of their paths and texts. */
 export const search = staticOperation(
@@ -49,15 +50,12 @@ export const readingTools = [
     }),
     output: pageOutput,
     run: async ({ base_id, file_type, search: words, prefix, depth, limit, cursor }, context) => {
-      const page = { base: base_id, limit, ...(cursor !== undefined && { cursor }) }
-      const within = {
-        ...(file_type !== undefined && { fileType: file_type }),
-        ...(prefix !== undefined && { prefix }),
-      }
+      const page = { base_id, prefix, limit, cursor }
       if (words !== undefined) {
         if (depth !== undefined)
           throw refused('depth', 'depth cannot be combined with search, which finds files. Leave it out.')
-        const found = (await search({ ...page, ...within, search: words, snippets: true }, context)).page
+        const asked = { ...page, file_type, search: words, snippets: true }
+        const found = (await search(byName(asked), context)).page
         const rows = found.data.map(({ file, _search_score, _snippets }) => ({
           ...trim(file),
           _search_score,
@@ -68,11 +66,10 @@ export const readingTools = [
       if (file_type === undefined) {
         if (prefix !== undefined) throw needsType('prefix')
         if (depth !== undefined) throw needsType('depth')
-        const types = (await listTypes(page, context)).page
+        const types = (await listTypes(byName(page), context)).page
         return new ReadResult(pageBody(types), { ...BY_CURSOR, cursors: types.cursors })
       }
-      const given = { ...page, ...within, fileType: file_type, ...(depth !== undefined && { depth }) }
-      const found = (await list(given, context)).page
+      const found = (await list(byName({ ...page, file_type, depth }), context)).page
       const rows = found.data.map(({ kind, path, file }) => ({ kind, path, ...(file && trim(file)) }))
       return new ReadResult(pageBody({ ...found, data: rows }), { ...BY_CURSOR, cursors: found.cursors })
     },
@@ -94,7 +91,7 @@ export const readingTools = [
     }),
     output: answerOutput,
     run: async ({ version, lines, history: all, compare: both, max_tokens, ...key }, context) => {
-      const at = target(key)
+      const at = byName(key)
       const ofText = lines === undefined ? { version } : { lines }
       const asked = Object.entries({ history: all, compare: both, ...ofText }).filter(([, value]) => value)
       const [first, second] = asked

@@ -3,17 +3,11 @@ import { z } from 'zod'
 import { UNKNOWN_CONTENT } from '../../../contract/attachment-rules.ts'
 import { trim } from '../../../contract/response-bodies.ts'
 import { invalid } from '../../../foundation/errors.ts'
+import { byName } from '../../tool/by-name.ts'
 import { answerOutput } from '../../tool/page-arguments.ts'
 import { writing as all, tool } from '../../tool/tool.ts'
 import { attachTo } from './attach.ts'
-import { expected, one, patch, properties, put, remove, target, versions } from './operations.ts'
-
-/** The properties that were sent. */
-const sent = ({ content_type, metadata, label }: z.output<z.ZodObject<typeof properties>>) => ({
-  ...(content_type !== undefined && { contentType: content_type }),
-  ...(metadata && { metadata }),
-  ...(label !== undefined && { label }),
-})
+import { expected, one, patch, properties, put, remove } from './operations.ts'
 
 const unlisted = { listed: false }
 /** The options of all writes. Lists of tools cost tokens, so some are explained in the instructions only. */
@@ -43,19 +37,12 @@ export const writingTools = [
     }),
     output: answerOutput,
     run: async (args, context) => {
-      const { text, base64, content_type, expected_version, record, file_type } = args
+      const { record, file_type, expected_version: version, ...content } = args
       if (record !== undefined) return attachTo(record, args, context)
       if (file_type === undefined) throw withoutPlace()
-      const isNew = expected_version === 0
-      const content = {
-        ...(text !== undefined && { text }),
-        ...(base64 !== undefined && { base64 }),
-        contentType: content_type ?? (text === undefined ? UNKNOWN_CONTENT : 'text/plain'),
-        ...(isNew ? { mustBeAbsent: true } : versions(args)),
-      }
-      return trim(
-        (await put({ ...target({ ...args, file_type }), ...sent(args), ...content }, context)).written,
-      )
+      const { content_type = content.text === undefined ? UNKNOWN_CONTENT : 'text/plain' } = content
+      const when = version === 0 ? { must_be_absent: true } : { expected_version: version }
+      return trim((await put(byName({ ...content, file_type, content_type, ...when }), context)).written)
     },
   }),
   tool('edit_file', {
@@ -73,12 +60,10 @@ export const writingTools = [
       ...writing,
     }),
     output: answerOutput,
-    run: async ({ edits, patch: diff, label, ...args }, context) => {
-      if (edits === undefined && diff === undefined)
+    run: async (args, context) => {
+      if (args.edits === undefined && args.patch === undefined)
         throw invalid({ path: '/edits', code: 'required', message: 'Send edits or a patch.' })
-      const how = { ...(edits && { edits }), ...(diff !== undefined && { patch: diff }) }
-      const given = { ...target(args), ...how, ...(label !== undefined && { label }), ...versions(args) }
-      return trim((await patch(given, context)).written)
+      return trim((await patch(byName(args), context)).written)
     },
   }),
   tool('move_file', {
@@ -97,12 +82,7 @@ export const writingTools = [
       ...repeatable,
     }),
     output: answerOutput,
-    run: async ({ new_path, ...args }, context) => {
-      const moved = new_path === undefined ? {} : { newPath: new_path }
-      return trim(
-        (await patch({ ...target(args), ...moved, ...sent(args), ...versions(args) }, context)).written,
-      )
-    },
+    run: async (args, context) => trim((await patch(byName(args), context)).written),
   }),
   tool('delete_file', {
     title: 'Delete file',
@@ -112,7 +92,7 @@ export const writingTools = [
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...repeatable }),
     output: answerOutput,
-    run: async (args, context) => trim((await remove({ ...target(args), ...versions(args) }, context)).gone),
+    run: async (args, context) => trim((await remove(byName(args), context)).gone),
   }),
 ]
 

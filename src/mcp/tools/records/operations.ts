@@ -46,41 +46,9 @@ const setAndCleared = (name: string, index: number) =>
 
 /** Arguments that change lists, in the shape of the data. */
 export const lists = { append: data.optional(), remove: data.optional() }
-export const listsOf = ({
-  append,
-  remove,
-}: {
-  append?: object | undefined
-  remove?: object | undefined
-}) => ({
-  ...(append && { append }),
-  ...(remove && { remove }),
-})
 /** `fields` with `id`, which later calls need: reads always show it. */
 export const withId = (fields: readonly string[]) => (fields.includes('id') ? [...fields] : ['id', ...fields])
 export const names = z.array(z.string()).optional()
-
-type RecordKey = { base_id: string; record_type: string; id: string }
-export const target = ({ base_id, record_type, id }: RecordKey) => ({
-  base: base_id,
-  recordType: record_type,
-  id,
-})
-export const versions = ({ expected_version }: { expected_version?: number | undefined }) =>
-  expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-export const claimOf = ({ claim_id }: { claim_id?: string | undefined }) =>
-  claim_id === undefined ? {} : { claimId: claim_id }
-export const statedOf = ({ stated }: { stated?: object | undefined }) => (stated ? { stated } : {})
-export const pairOf = ({
-  external_id,
-  external_source,
-}: {
-  external_id?: string | undefined
-  external_source?: string | undefined
-}) => ({
-  ...(external_id !== undefined && { externalId: external_id }),
-  ...(external_source !== undefined && { externalSource: external_source }),
-})
 
 /** The record fields that tools return. */
 export const ToolRecord = graphql(`fragment ToolRecord on WrittenRecord {

@@ -5,13 +5,14 @@ import { rowsBody, trim } from '../../../contract/response-bodies.ts'
 import { refuseForSource, storedOnly } from '../../../contract/source-arguments.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { BY_OFFSET, ReadResult, recordUriIn } from '../../budget/read-result.ts'
-import { pageArguments, pageOf, pageOutput, recordOutput } from '../../tool/page-arguments.ts'
+import { byName } from '../../tool/by-name.ts'
+import { pageArguments, pageOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
-import { data, get, getSource, inType, list, listSource, names, one, target, withId } from './operations.ts'
+import { data, get, getSource, inType, list, listSource, names, one, withId } from './operations.ts'
 
 /** What a read shows besides: the active claim of each record, or null. */
 const include = { include: z.enum(['claim']).optional() }
-const included = (part: 'claim' | undefined) => (part ? { include: [part] } : {})
+const included = (part: 'claim' | undefined) => part && [part]
 
 /** As in REST: the shorthand, which is published, or a list of terms. */
 const sortArgument = z.unknown().optional().meta({ type: 'string' })
@@ -27,18 +28,18 @@ type SourceQuery = {
 
 /** Reads a page of an external source. */
 async function querySource(args: SourceQuery, source: string, context: Context): Promise<ReadResult> {
-  const { base_id, record_type, fields, limit, offset, include_total, ...others } = args
+  const { base_id, record_type, fields, limit, offset, include_total = false, ...others } = args
   refuseForSource(source, storedOnly(others), '/')
-  const asked = { base: base_id, recordType: record_type, source, limit }
-  const { sourceRecords } = await listSource(
-    {
-      ...asked,
-      ...(fields && { fields: withId(fields) }),
-      ...(offset !== undefined && { offset }),
-      includeTotal: include_total ?? false,
-    },
-    context,
-  )
+  const asked = {
+    base_id,
+    record_type,
+    source,
+    fields: fields && withId(fields),
+    limit,
+    offset,
+    include_total,
+  }
+  const { sourceRecords } = await listSource(byName(asked), context)
   return new ReadResult(rowsBody(sourceRecords), BY_OFFSET)
 }
 
@@ -66,26 +67,13 @@ export const readingTools = [
     output: pageOutput,
     run: async (args, context) => {
       if (args.external_source !== undefined) return querySource(args, args.external_source, context)
-      const { base_id, record_type, include_total, limit, offset, cursor, ...query } = args
-      const { filter, sort, fields, expand, include, snippets, as_of } = query
-      const asked = {
-        base: base_id,
-        recordType: record_type,
-        ...(filter && { filter }),
-        ...(sort !== undefined && { sort }),
-        ...(fields && { fields: withId(fields) }),
-        ...(expand && { expand }),
-        ...included(include),
-        ...(snippets !== undefined && { snippets }),
-        ...(as_of !== undefined && { asOf: as_of }),
-        ...pageOf({ limit, offset, cursor }),
-        includeTotal: include_total ?? false,
-      }
-      const { records } = await list(asked, context)
+      const { include, fields, include_total = false, ...query } = args
+      const asked = { ...query, include: included(include), fields: fields && withId(fields), include_total }
+      const { records } = await list(byName(asked), context)
       return new ReadResult(rowsBody(records), {
         cursors: records.cursors,
         onward: 'Continue with cursor = meta.next_cursor, or request fewer fields.',
-        uriOf: recordUriIn(base_id),
+        uriOf: recordUriIn(args.base_id),
       })
     },
   }),
@@ -108,17 +96,11 @@ export const readingTools = [
     run: async ({ expand, include, version, as_of, external_source: source, ...args }, context) => {
       if (source !== undefined) {
         refuseForSource(source, { expand, include, version, as_of }, '/')
-        const { sourceRecord } = await getSource({ ...target(args), source }, context)
+        const { sourceRecord } = await getSource(byName({ ...args, source }), context)
         return new ReadResult(trim(sourceRecord))
       }
-      const asked = {
-        ...(expand && { expand }),
-        ...included(include),
-        withClaim: include !== undefined,
-        ...(version !== undefined && { version }),
-        ...(as_of !== undefined && { asOf: as_of }),
-      }
-      const { record } = await get({ ...target(args), ...asked }, context)
+      const asked = { ...args, expand, include: included(include), version, as_of }
+      const { record } = await get({ ...byName(asked), withClaim: include !== undefined }, context)
       // The URI is that of the present record.
       const isPast = version !== undefined || as_of !== undefined
       const { claim, ...shown } = record

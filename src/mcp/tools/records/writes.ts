@@ -7,12 +7,12 @@ import { invalid } from '../../../foundation/errors.ts'
 import type { Context } from '../../../graphql/context.ts'
 import { leanWritten } from '../../budget/lean.ts'
 import { deletedOr } from '../../tool/approval.ts'
+import { byName } from '../../tool/by-name.ts'
 import { answerOutput, recordOutput } from '../../tool/page-arguments.ts'
 import { deleting, tool, writing } from '../../tool/tool.ts'
 import {
   cancel,
   claim,
-  claimOf,
   clear,
   clearing,
   create,
@@ -20,17 +20,12 @@ import {
   expected,
   inType,
   lists,
-  listsOf,
   one,
   pair,
-  pairOf,
   patch,
   put,
   putByPair,
   remove,
-  statedOf,
-  target,
-  versions,
 } from './operations.ts'
 import { readingTools } from './reads.ts'
 
@@ -79,24 +74,9 @@ const writingTools = [
     }),
     output: recordOutput,
     lean: leanWritten,
-    run: async (args, context) => {
-      const merge = clearing(args.data, args.clear)
-      return writtenBody(
-        (
-          await patch(
-            {
-              ...target(args),
-              ...(merge && { merge }),
-              ...listsOf(args),
-              ...pairOf(args),
-              ...versions(args),
-              ...claimOf(args),
-              ...statedOf(args),
-            },
-            context,
-          )
-        ).patchRecord,
-      )
+    run: async ({ data: sent, clear: emptied, ...args }, context) => {
+      const merge = clearing(sent, emptied)
+      return writtenBody((await patch(byName({ ...args, merge }), context)).patchRecord)
     },
   }),
   tool('cancel_record', {
@@ -108,8 +88,7 @@ const writingTools = [
     input: z.strictObject({ ...one, ...expected, ...claim, ...writing }),
     output: recordOutput,
     lean: leanWritten,
-    run: async (args, context) =>
-      trim((await cancel({ ...target(args), ...versions(args), ...claimOf(args) }, context)).cancelRecord),
+    run: async (args, context) => trim((await cancel(byName(args), context)).cancelRecord),
   }),
   tool('delete_record', {
     title: 'Delete record',
@@ -118,10 +97,7 @@ const writingTools = [
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...claim, ...deleting }),
     output: answerOutput,
-    run: async (args, context) =>
-      deletedOr(
-        (await remove({ ...target(args), ...versions(args), ...claimOf(args) }, context)).deleteRecord,
-      ),
+    run: async (args, context) => deletedOr((await remove(byName(args), context)).deleteRecord),
   }),
 ]
 
@@ -144,20 +120,12 @@ export const linksOf = ({ relationships = [] }: Pick<Upsert, 'relationships'>) =
 
 /** Upserts a record by id, by external id, or as a new record; shared with `upsert_<type>`. */
 export async function upsertRecord(args: Upsert, context: Context): Promise<object> {
-  const links = linksOf(args)
-  const content = {
-    base: args.base_id,
-    recordType: args.record_type,
-    data: args.data,
-    ...pairOf(args),
-    relationships: links,
-  }
+  const content = { ...byName(args), relationships: linksOf(args) }
   const mustExist = args.expected_version !== undefined
-  const when = { ...versions(args), ...claimOf(args), ...statedOf(args), mustExist }
   if (args.id !== undefined)
-    return writtenBody((await put({ ...content, ...when, id: args.id }, context)).putRecord)
+    return writtenBody((await put({ ...content, mustExist, id: args.id }, context)).putRecord)
   if (args.external_id !== undefined)
-    return writtenBody((await putByPair({ ...content, ...when }, context)).putRecordByExternalId)
+    return writtenBody((await putByPair({ ...content, mustExist }, context)).putRecordByExternalId)
   if (args.expected_version !== undefined) throw nothingExpected('expected_version')
   const [stated] = Object.entries(args.stated ?? {}).find(([, value]) => value !== null) ?? []
   if (stated !== undefined) throw nothingExpected(stated)
