@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config/read-config.ts'
 import { succeed } from '../support/answers.ts'
 import type { Call } from '../support/caller.ts'
 import { relate } from '../support/links.ts'
+import { openProxy } from '../support/proxy.ts'
 import { openServer, type TestServer } from '../support/server.ts'
 import { openPair, type Pair } from '../support/standby.ts'
 import { eventually } from '../support/until.ts'
@@ -209,16 +210,22 @@ test('a setting that names no standby of the database is refused, or not used', 
   await pair.primary.query('CREATE DATABASE another')
   const another = new URL(pair.standby.url)
   another.pathname = '/another'
-  for (const url of [pair.primary.url, another.href]) {
+  const both = await openProxy(pair.standby.url, 0, undefined, [pair.primary.url])
+  for (const [url, words] of [
+    [pair.primary.url, 'is no standby'],
+    [another.href, 'is no standby'],
+    [both.url, 'leads to several servers'],
+  ] as const) {
     const other = await openServer({ PLINTH_REPLICA_URL: url }, server.database)
     try {
-      await eventually(async () => other.log.some((line) => line.includes('is no standby')) || undefined)
+      await eventually(async () => other.log.some((line) => line.includes(words)) || undefined)
       expect(await count(other.call, 'all')).toBe(1000)
       expect((await other.call('GET', '/readyz')).body.replica).toBe('unreachable')
     } finally {
       await other.close()
     }
   }
+  await both.close()
 })
 
 test('a revoked token reads nothing', async () => {

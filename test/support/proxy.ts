@@ -21,9 +21,16 @@ export type Proxy = {
 /**
  * Opens a proxy for a database on a TCP port or a Unix socket. Delays each answer by `delayMs`.
  * @param answers what all answers of a connection pass through
+ * @param others to which every other connection goes, in turn: a balancer
  */
-export async function openProxy(databaseUrl: string, delayMs = 0, answers?: () => Transform): Promise<Proxy> {
-  let target = databaseUrl
+export async function openProxy(
+  databaseUrl: string,
+  delayMs = 0,
+  answers?: () => Transform,
+  others: readonly string[] = [],
+): Promise<Proxy> {
+  let targets = [databaseUrl, ...others]
+  let turn = 0
   const sockets = new Set<net.Socket>()
   const ways: { from: net.Socket; to: net.Socket; isAnswer: boolean }[] = []
   let isShut = false
@@ -33,7 +40,7 @@ export async function openProxy(databaseUrl: string, delayMs = 0, answers?: () =
       inner.destroy()
       return
     }
-    const outer = connectTo(target)
+    const outer = connectTo(targets[turn++ % targets.length] ?? databaseUrl)
     for (const [from, to] of [
       [inner, outer],
       [outer, inner],
@@ -74,8 +81,8 @@ export async function openProxy(databaseUrl: string, delayMs = 0, answers?: () =
       silent = undefined
       for (const { from, to } of ways) if (!from.destroyed) from.unpipe(to).pipe(to)
     },
-    open: (other = target) => {
-      target = other
+    open: (other) => {
+      if (other !== undefined) targets = [other]
       isShut = false
     },
     close: async () => {

@@ -35,6 +35,11 @@ const STANDBY = `
     pg_last_wal_replay_lsn() >= $1::pg_lsn AS passed
   FROM pg_control_system() s, pg_control_checkpoint() c`
 
+// Of two connections. Behind a pool in transaction mode they have one backend, and run each other's prepared statements. Behind
+// a balancer they are of two servers, of which one may be as far as the fence says, and the other not.
+const PLACE = 'SELECT pg_backend_pid() AS pid, pg_postmaster_start_time()::text AS server'
+type Place = { pid: number; server: string }
+type Seen = { follows: boolean; passed: boolean }
 type Point = { lsn: string; timeline: number; identity: string }
 
 /** Milliseconds between looks at the standby; the last one repeats. */
@@ -76,12 +81,9 @@ export function openFence(
     const point = await primary.ask<Point>(PRIMARY, []).catch(() => undefined)
     if (!point) return
     const { lsn, timeline, identity } = point
+    if (!isReached) await requireOneServer(urls.standby)
     for (let tries = 0; !isClosed && performance.now() - at < LIMITS.fenceAgeMs; tries++) {
-      const seen = await standby.ask<{ follows: boolean; passed: boolean }>(STANDBY, [
-        lsn,
-        timeline,
-        identity,
-      ])
+      const seen = await standby.ask<Seen>(STANDBY, [lsn, timeline, identity])
       if (!seen.follows) throw new Error(NO_STANDBY)
       isReached = true
       if (seen.passed) {
@@ -134,8 +136,20 @@ export function openFence(
 const NO_STANDBY =
   'PLINTH_REPLICA_URL is no standby of the database of DATABASE_URL, or follows it only from its next checkpoint on.'
 
+const SHARED = 'PLINTH_REPLICA_URL leads to several servers or to a transaction pool. Give one standby.'
+
+async function requireOneServer(url: string): Promise<void> {
+  const [probe, other] = [openProbe(url, ''), openProbe(url, '')]
+  try {
+    const [one, two] = [await probe.ask<Place>(PLACE, []), await other.ask<Place>(PLACE, [])]
+    if (one.pid === two.pid || one.server !== two.server) throw new Error(SHARED)
+  } finally {
+    await Promise.all([probe.close(), other.close()])
+  }
+}
+
 /** A connection of its own, which waits for none of the pool. Opened when it is used, and again after a failure. */
-function openProbe(connectionString: string) {
+function openProbe(connectionString: string, name = 'fence') {
   let open: pg.Client | undefined
   const connect = async () => {
     const client = new pg.Client({
@@ -152,7 +166,7 @@ function openProbe(connectionString: string) {
     ask: async <Row extends pg.QueryResultRow>(text: string, values: readonly unknown[]): Promise<Row> => {
       try {
         open ??= await connect()
-        const query = { name: 'fence', text, values: [...values] }
+        const query = { name, text, values: [...values] }
         const { rows } = await answered(open, LIMITS.fenceSilentMs, open.query<Row>(query))
         return rows[0] as Row
       } catch (thrown) {

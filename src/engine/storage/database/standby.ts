@@ -6,7 +6,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { InfoLog } from '../../../foundation/log.ts'
 import type { CappedRows, RowCap } from './capped-query.ts'
 import type { Closed, Db, Statement } from './client.ts'
-import { DEADLOCK, isAway, isCancelled, SERIALIZATION_FAILURE, sqlState, unreachable } from './errors.ts'
+import { DEADLOCK, isAway, isCancelled, SERIALIZATION_FAILURE, sqlState } from './errors.ts'
 import { type FenceState, openFence } from './fence.ts'
 import type { Database } from './pool.ts'
 import { WrappedDb } from './wrapped-db.ts'
@@ -125,14 +125,13 @@ const MISSING = new Set<string | undefined>(['42501', '42P01', '3F000'])
 
 /** The fault of the standby that an error is; undefined for one that the primary would give, too. */
 function faultOf(thrown: unknown): Fallback | undefined {
-  if (thrown instanceof NotThere) return 'failed'
   const cause = thrown instanceof DomainError ? thrown.cause : thrown
   if (CONFLICTS.has(sqlState(cause)) || (cause instanceof Error && CONFLICT_WORDS.test(cause.message)))
     return 'conflict'
-  if (MISSING.has(sqlState(cause))) return 'failed'
-  if (!(thrown instanceof DomainError))
-    return !isCancelled(thrown) && unreachable(thrown)?.isUpstream ? 'failed' : undefined
-  return thrown.isUpstream || thrown.code === 'RATE_LIMITED' ? 'failed' : undefined
+  // What the primary would say, too, it says again.
+  const isOwn =
+    thrown instanceof DomainError ? thrown.isUpstream || thrown.code === 'RATE_LIMITED' : !isCancelled(thrown)
+  return isOwn || MISSING.has(sqlState(cause)) ? 'failed' : undefined
 }
 
 /** The database for one token, and how recent its reads must be. */
