@@ -154,12 +154,15 @@ export function oneFault(
 export const upstreamFailure = (message: string, details: readonly Detail[]): DomainError =>
   new DomainError('INTERNAL_ERROR', message, { details, isUpstream: true })
 
+/** The work waited for its turn, and has not begun. */
+export class NotBegun extends DomainError {}
+
 /** Value of `Retry-After`. */
 const BUSY_SECONDS = 1
 
 /** Creates a RATE_LIMITED error (429) for a temporary lack of capacity. `advice` says how to need less. */
-export function busy(why: string, advice: string): DomainError {
-  return new DomainError('RATE_LIMITED', `${why} Try again in ${BUSY_SECONDS} s.`, {
+export function busy(why: string, advice: string, Kind = DomainError): DomainError {
+  return new Kind('RATE_LIMITED', `${why} Try again in ${BUSY_SECONDS} s.`, {
     retryAfterSeconds: BUSY_SECONDS,
     details: [{ path: '', code: 'busy', message: advice }],
   })

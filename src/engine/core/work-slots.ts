@@ -1,7 +1,7 @@
 /** Limits how much of a class of work runs at the same time: of the process, and of each token. */
 import { LRUCache } from 'lru-cache'
 import type { Egress } from '../../foundation/egress/dispatcher.ts'
-import { busy } from '../../foundation/errors.ts'
+import { busy, NotBegun } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { FairGate, type Share } from '../storage/database/fair-gate.ts'
 import type { Scope } from './scope.ts'
@@ -45,8 +45,7 @@ export function workSlots({ inAll, ofToken, waitMs, tooMany }: Options) {
   }
 }
 
-// Limits the writes that send requests. Such a write can have a connection of the database while a receiver answers, so
-// that slow receivers could take all of them.
+// A write that sends requests can have a connection of the database meanwhile: slow receivers could take all of them.
 
 /**
  * Runs a write that sends requests, in one of a limited number of slots.
@@ -58,5 +57,6 @@ export const withSendingSlot = workSlots({
     busy(
       'Too many writes that send requests run at the same time.',
       'Send fewer at a time, or let the receiver answer faster.',
+      NotBegun,
     ),
 })

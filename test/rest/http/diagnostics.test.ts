@@ -117,7 +117,7 @@ test('failing and disabled triggers, failed indexes and jobs, and secrets of ano
   expect(status).toBe('error')
   expect(found).toMatchObject({
     triggers: expect.stringMatching(
-      /^error: Disabled by the server .*: 1 trigger \(off of crm\).*Failing: 1 trigger \(late of crm\)/,
+      /^error: Disabled by the server: 1 trigger \(off of crm\).*Failing: 1 trigger \(late of crm\)/,
     ),
     indexes: expect.stringMatching(/^error: .*data\.n of deal in crm/),
     secrets: expect.stringMatching(/^error: 1 secret cannot be opened.*PLINTH_MASTER_KEY/),

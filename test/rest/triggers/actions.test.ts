@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LIMITS } from '../../../src/foundation/limits.ts'
 import { expectFailure, expectFault, succeed } from '../../support/answers.ts'
 import { explain, type RanStatement, statementsOf } from '../../support/query-plans.ts'
+import { openReceiver } from '../../support/receiver.ts'
 import type { Body } from '../../support/server.ts'
 import { eventually } from '../../support/until.ts'
 import { openWorld, type World } from '../../support/world.ts'
@@ -11,7 +12,7 @@ import { openWorld, type World } from '../../support/world.ts'
 let world: World
 let serial = 0
 beforeAll(async () => {
-  world = await openWorld({ PLINTH_WEBHOOK_SCHEDULE: '0.05' })
+  world = await openWorld({ PLINTH_WEBHOOK_SCHEDULE: '0.05', PLINTH_ALLOW_PRIVATE_TARGETS: '127.0.0.1' })
 })
 afterAll(() => world.close())
 
@@ -104,6 +105,19 @@ test('a run that fails is tried again, then dead with the error, and a replay ru
   succeed(await call('POST', `${pair.trigger}/deliveries/${dead?.id}/replay`))
   await eventually(async () => (await pair.deliveries()).find(({ status }) => status === 'succeeded'))
   expect(await pair.written()).toHaveLength(1)
+})
+
+test('a run whose turn does not come while others wait for their receivers has lost no attempt', {
+  tags: 'full',
+}, async () => {
+  const receiver = await openReceiver()
+  receiver.on('/slow', (_, response) => void setTimeout(() => response.writeHead(204).end(), 12_000))
+  const calls = { name: 'call', type: 'http', method: 'POST', url: `${receiver.url}/slow`, body: {} }
+  const pairs = await Promise.all([1, 2, 3].map(() => newPair([COPY, calls], { max_attempts: 1 })))
+  for (const pair of pairs) await pair.put('r1', {})
+  await eventually(async () => receiver.received.length === 3 || undefined)
+  for (const pair of pairs) expect(await pair.ended(1)).toMatchObject([{ status: 'succeeded', attempts: 1 }])
+  await receiver.close()
 })
 
 test('a delivery that cannot be attempted fails, and the server goes on with others', async () => {

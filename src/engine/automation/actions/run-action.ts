@@ -44,15 +44,16 @@ export async function withRun<T>(
   const startedAt = new Date()
   const [action] = await scope.db.query<RunnableAction>(FIND, [target.baseId, target.id])
   const run: RunState = { id: uuidv7(), startedAt, action, sent: new Map(), ids: new Map(), ...startedBy }
-  try {
-    const running = () => work({ ...scope, run })
-    // The slot is taken before the transactions of the run and of its idempotency key.
-    const sends = action?.steps.some(({ type }) => type === 'http')
-    return await (sends ? withSendingSlot(scope, running) : running())
-  } catch (thrown) {
-    if (run.begun) await keepFailure(scope, target, { ...run, ...run.begun }, toDomainError(thrown))
-    throw hasOwnRights(scope, target) ? withoutCause(thrown, run.id) : thrown
+  const running = async () => {
+    try {
+      return await work({ ...scope, run })
+    } catch (thrown) {
+      if (run.begun) await keepFailure(scope, target, { ...run, ...run.begun }, toDomainError(thrown))
+      throw hasOwnRights(scope, target) ? withoutCause(thrown, run.id) : thrown
+    }
   }
+  // The slot is taken before the transactions of the run and of its idempotency key.
+  return action?.steps.some(({ type }) => type === 'http') ? withSendingSlot(scope, running) : running()
 }
 
 const FIND = statement(

@@ -1,7 +1,7 @@
 /** Runs the action of a trigger for a delivery: with rights on the data of its base, and once if it succeeds. */
 import { LRUCache } from 'lru-cache'
 import { whenAborted } from '../../../foundation/cancellation.ts'
-import { DomainError, toDomainError } from '../../../foundation/errors.ts'
+import { DomainError, NotBegun, toDomainError } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Scope } from '../../core/scope.ts'
 import { write } from '../../core/write/write.ts'
@@ -51,7 +51,12 @@ export function openDeliveryRunner(scope: Scope): DeliveryRunner {
   return (delivery, action, body, cut) => Promise.race([run(delivery, action, body, cut), whenAborted(cut)])
 }
 
-async function runOnce(system: Scope, delivery: Due, action: string, body: string): Promise<RunOutcome> {
+async function runOnce(
+  system: Scope,
+  delivery: Due,
+  action: string,
+  body: string,
+): Promise<RunOutcome | undefined> {
   const target = { baseId: delivery.base_id, id: action }
   const { data: input } = JSON.parse(body) as { data: unknown }
   const claim = async (tx: Db): Promise<void> => {
@@ -68,6 +73,8 @@ async function runOnce(system: Scope, delivery: Due, action: string, body: strin
     )
     return { error: null, isEnded: false }
   } catch (thrown) {
+    // Receivers of other runs took all turns: that is no attempt of this one.
+    if (thrown instanceof NotBegun) return undefined
     if (thrown instanceof Ended) return { error: null, isEnded: true }
     const { code, message } = thrown instanceof DomainError ? thrown : toDomainError(thrown)
     const error = `${code}: ${message}`.slice(0, LIMITS.deliveryAnswerBytes)

@@ -222,11 +222,7 @@ const indexName = ({ base, type, fields }: IndexRow): string =>
 type TriggerRow = { base: string; id: string; state: 'disabled' | 'failing' | 'held'; total: number }
 /** What is wrong in each state, and what to do. */
 const TRIGGER_STATES = [
-  [
-    'disabled',
-    'Disabled by the server after days of failures',
-    'Correct the receivers, and enable them again.',
-  ],
+  ['disabled', 'Disabled by the server', 'Correct the receivers, and enable them again.'],
   ['failing', 'Failing', 'Their deliveries say why.'],
   ['held', 'Held in previews, because production sends to the same address', 'Give each another "url".'],
 ] as const
