@@ -76,7 +76,7 @@ export const WORK_LIMITS = {
   sqlRoleConnections: 20,
   sqlCatalogs: 100,
 
-  // The database client: names of statements that a connection keeps, clients of tokens, waits and probes.
+  // The database client: statements of requests that a connection prepares until it is replaced, clients of tokens, waits and probes.
   statementNames: 300,
   /** Longer texts get no name: they are seldom repeated, and a connection keeps its named statements. */
   namedStatementChars: 16 * 1024,

@@ -75,12 +75,12 @@ let named = 0
 
 /**
  * Statement whose text derives from a request. It gets a name on its second use, so that repeated shapes are
- * parsed once per connection. The number of names is bounded, because a connection never releases them.
+ * parsed once per connection.
  */
 export function shaped(text: string, how: { jsonAsText?: true } = {}): Statement {
   const known = shapes.get(text)
   if (known?.name) return known
-  const name = known && named < LIMITS.statementNames ? `shape_${++named}` : ''
+  const name = known ? `shape_${++named}` : ''
   const next: Statement = { name, text, timesAsText: true, fromRequest: true, ...how }
   shapes.set(text, next)
   return next

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { LIMITS } from '../../../foundation/limits.ts'
 import { isTraced, tracedStatement } from '../../../foundation/tracing.ts'
 import { type CappedRows, type RowCap, runCapped } from './capped-query.ts'
 import type { Statement } from './client.ts'
@@ -7,6 +8,19 @@ import type { EqualReads } from './equal-reads.ts'
 import { abandoned, queryTooExpensive } from './errors.ts'
 import type { DisconnectWatch, QueryCanceller } from './query-cancellation.ts'
 
+/** The statements of requests that a connection has prepared. It releases none of them while it lives. */
+const preparedOn = new WeakMap<pg.ClientBase, Set<string>>()
+
+function notePrepared(client: pg.ClientBase, { name, fromRequest }: Statement): void {
+  if (!name || !fromRequest) return
+  const names = preparedOn.get(client) ?? new Set()
+  preparedOn.set(client, names.add(name))
+}
+
+/** Whether the connection should be replaced. */
+export const hasTooManyPrepared = (client: pg.ClientBase): boolean =>
+  (preparedOn.get(client)?.size ?? 0) >= LIMITS.statementNames
+
 /** Runs a statement on a pool client without the ORM, at a third of its cost. */
 export async function runStatement<Row>(
   client: pg.ClientBase,
@@ -14,6 +28,7 @@ export async function runStatement<Row>(
   values: readonly unknown[],
   timeoutMs: number,
 ): Promise<Row[]> {
+  notePrepared(client, statement)
   try {
     return (await run(client, configOf(statement, values))).rows as Row[]
   } catch (thrown) {
@@ -105,6 +120,7 @@ const readCapped = <Row>(
 ): Promise<CappedRows<Row>> =>
   onAny(place, statement, watch, async (client) => {
     begins()
+    notePrepared(client, statement)
     const cancel = () => place.canceller.cancel(client)
     try {
       const page = () => runCapped<Row>(client, configOf(statement, values), cap, cancel)
@@ -140,7 +156,7 @@ async function onAny<T>(
     throw watch?.isGone ? abandoned(thrown) : thrown
   } finally {
     if (watch) await watch.end()
-    client?.release(!isSound)
+    client?.release(!isSound || hasTooManyPrepared(client))
     if (isIn) part.leave(weight)
   }
 }

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Prisma } from '../../prisma/client.ts'
 import type { CappedRows } from './capped-query.ts'
 import type { Db, Statement } from './client.ts'
-import { run, runStatement, type StatementPlace } from './query.ts'
+import { hasTooManyPrepared, run, runStatement, type StatementPlace } from './query.ts'
 import type { TransactionConnection } from './transaction-connection.ts'
 
 /** Runs a transaction of statements without the ORM. */
@@ -24,7 +24,7 @@ export async function runStatements<T>(
     })
     throw thrown
   } finally {
-    client.release(broken)
+    client.release(broken ?? hasTooManyPrepared(client))
   }
 }
 
