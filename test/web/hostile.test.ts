@@ -29,7 +29,7 @@ const VALUES = {
   'tool-result': '</td></tr></table></main></body><!--',
   megabyte: 'abcdefgh '.repeat(110_000),
 }
-const NAME = `<img src=x onerror=${HURT}>\u202E\u200B`
+const NAME = `<img src=x onerror=${HURT}>\u202E\u200B${'W'.repeat(60)}`
 const FILE = `<img src=x onerror=${HURT}>.html`
 
 let explorer: Explorer
@@ -163,9 +163,13 @@ const damage = () => {
       document.body.textContent.includes(String.fromCodePoint(mark)),
     ),
     sideways: Math.max(0, wide),
+    /** What a long name pushes out of the head of a panel. */
+    outside: [...document.querySelectorAll('.panel > header > *')].filter(
+      (each) => each.getBoundingClientRect().right > (each.parentElement?.getBoundingClientRect().right ?? 0),
+    ).length,
   }
 }
-const NONE = { hurt: false, elements: 0, hosts: [], marks: [], sideways: 0 }
+const NONE = { hurt: false, elements: 0, hosts: [], marks: [], sideways: 0, outside: 0 }
 
 const PAGES = (): [string, string][] => [
   ['activity', ''],

@@ -96,7 +96,8 @@ export function requirePermission(
   const isOfAny = isAnyPreview(baseId)
   const [base, type] = [short(isOfAny ? productionOf(baseId) : baseId), short(recordType)]
   const place = `${isOfAny ? 'previews of ' : ''}base "${base}"`
-  const what = type === '*' ? `the whole of ${place}` : `type "${type}" in ${place}`
+  const all = base === '*' ? 'all bases' : `the whole of ${place}`
+  const what = type === '*' ? all : `type "${type}" in ${place}`
   throw oneFault('FORBIDDEN', `The token lacks "${permission}" on ${what}.`, {
     path: '',
     code: 'missing_permission',
