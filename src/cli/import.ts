@@ -44,7 +44,7 @@ export function addImport(program: Command): void {
         ...{ file, ...form, isResumed: resume ?? false, mayCreate: create ?? false },
       })
       if (flags.json) print(`${JSON.stringify({ record_type: type, count: written })}\n`)
-      else note(`${written} records are written.${made}\n`)
+      else note(`${recordsAre(written)} written.${made}\n`)
     })
 }
 
@@ -100,7 +100,7 @@ async function importFile(settings: Settings, type: string, source: Source) {
         written += batch.length
         await keep({ run: start.run, line: batch.at(-1)?.line ?? start.line, digest, hasCreated })
         showProgress(written, size && bytes.read / size)
-        if (isInterrupted()) throw interruption(`${written} records are written.`, marker && RESUME)
+        if (isInterrupted()) throw interruption(`${recordsAre(written)} written.`, marker && RESUME)
       }
     } catch (error) {
       if (!(error instanceof Failure)) throw error
@@ -208,15 +208,16 @@ function atLine(failure: Failure, batch: readonly LineRecord[], { before, shift,
   const lines = `${noun}s ${batch[0]?.line} to ${batch.at(-1)?.line}`
   const advice =
     error.code === UNREACHABLE
-      ? `${before} records are written, perhaps also ${lines}.${marker ? ` ${RESUME} It writes none twice.` : ''}`
+      ? `${recordsAre(before)} written, perhaps also ${lines}.${marker ? ` ${RESUME} It writes none twice.` : ''}`
       : correct(before, `, none of ${lines}`, marker)
   return advised(new Failure({ error: { ...error, ...(details && { details }) } }), advice)
 }
 
 const UNREACHABLE = 'UNREACHABLE'
+const recordsAre = (count: number): string => (count === 1 ? '1 record is' : `${count} records are`)
 const RESUME = 'Continue with --resume.'
 const correct = (written: number, more: string, marker: string | undefined): string =>
-  `${written} records are written${more}. Correct the file${marker ? ', and continue with --resume' : ''}.`
+  `${recordsAre(written)} written${more}. Correct the file${marker ? ', and continue with --resume' : ''}.`
 const advised = (failure: Failure, advice: string): Failure =>
   new Failure(failure.body, { exitCode: failure.exitCode, advice, cause: failure })
 

@@ -121,12 +121,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   // Output without a reader is not needed.
   process.stderr.on('error', () => {})
   const outcome: Outcome = { exitCode: EXIT.ok, misused: EXIT.usage }
+  const program = build(argv, outcome)
   try {
-    await build(argv, outcome).parseAsync([...argv], { from: 'user' })
+    await program.parseAsync([...argv], { from: 'user' })
     return outcome.exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok
-    const failure = thrown instanceof CommanderError ? usageOf(thrown) : toFailure(thrown)
+    const failure = thrown instanceof CommanderError ? usageOf(thrown, program, argv) : toFailure(thrown)
     if (failure) report(failure, argv.includes('--json'))
     return failure && failure.exitCode !== EXIT.usage ? failure.exitCode : outcome.misused
   }
@@ -377,9 +378,21 @@ function flag({ flags, about, required, several, conflicts, to }: Option): Flag 
 }
 
 /** Converts commander's errors; undefined if help was printed. */
-function usageOf({ code, message }: CommanderError): Failure | undefined {
+function usageOf(
+  { code, message }: CommanderError,
+  program: Command,
+  argv: readonly string[],
+): Failure | undefined {
   if (code === 'commander.help') return undefined
-  return misused(message.replace(/^error: /, '').replaceAll('\n', ' '))
+  const { body, exitCode } = misused(message.replace(/^error: /, '').replaceAll('\n', ' '))
+  const names = [program.name()]
+  let at = program
+  for (const word of argv) {
+    const next = at.commands.find((each) => each.name() === word || each.aliases().includes(word))
+    if (next) names.push(word)
+    at = next ?? at
+  }
+  return new Failure(body, { exitCode, advice: `"${names.join(' ')} --help" shows what it takes.` })
 }
 
 function report(failure: Failure, asJson: boolean): void {

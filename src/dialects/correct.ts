@@ -2,11 +2,12 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { LIMITS } from '../foundation/limits.ts'
-import { attempt, type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
+import { attempt, condition, type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
 import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
 import type { FilterJson } from './operands.ts'
+import { valueAt } from './parameter-names.ts'
 
 /** The hint for a condition in a text form of another product. */
 export const FORM = '{"field":"data.property","op":"eq","value":"…"}'
@@ -28,9 +29,18 @@ export function readFilter(raw: unknown, columns?: readonly string[]): FilterJso
   return typeof raw === 'string' ? readText(raw, columns) : normalized(() => readObject(raw), columns)
 }
 
-/** Reads JSON, or JSON that was encoded twice. */
+/** One comparison as SQL and shells have it: `stage = "new"`, `amount>=5`. */
+const COMPARISON = /^\s*([\w.]+)\s*(=|==|!=|<>|>=|<=|>|<)\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+))\s*$/
+
+/** Reads JSON, JSON that was encoded twice, or one comparison. */
 function readText(raw: string, columns: readonly string[] | undefined): FilterJson | undefined {
   if (raw.length > LIMITS.translatedFilterChars) return undefined
+  const [, field, sign, double, single = double, bare = ''] = COMPARISON.exec(raw) ?? []
+  if (field !== undefined)
+    return normalized(
+      () => condition(field, sign === '=' ? '$eq' : `$${sign}`, single ?? valueAt(field, bare)),
+      columns,
+    )
   return normalized(() => {
     const value = jsonIn(raw)
     return readObject(orUnclear(typeof value === 'string' ? jsonIn(value) : value))

@@ -283,6 +283,7 @@ test.each([
   [['base', 'list', '--limit', '1', '--limit', '2'], '--limit is given more than once'],
   [['base', 'get'], "missing required argument 'id'"],
   [['base', 'get', 'crm', 'more'], 'too many arguments'],
+  [['base', 'get'], '"plinth base get --help" shows what it takes'],
   [['record', 'put', 'deal', 'd1'], "required option '--data <json>' not specified"],
   [['record', 'put', 'deal', 'd1', '--data', '{"amount":9007199254740993}'], '--data/amount'],
   [['record', 'put', 'deal', 'd1', '--data', '{'], 'malformed'],

@@ -63,7 +63,7 @@ test('`wait`, `changes --condition` and texts for models read a file', { tags: '
   )
   expect(JSON.parse(found.out).data).toMatchObject([{ id: 'd1' }])
   const wrong = await plinth(['changes', '--follow', '--condition', '-'], settings, '{"field":"data.n"}')
-  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('query/condition/op') })
+  expect(wrong).toMatchObject({ code: 1, err: expect.stringContaining('--condition/op') })
   const words = ['--instructions', file('words.md'), '--description', file('words.md')]
   const put = await plinth(['endpoint', 'put', 'shop', ...words, '--json'], settings)
   const text = 'Ask first.\nThen write.\n'

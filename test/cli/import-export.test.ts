@@ -187,7 +187,7 @@ describe('import --create', () => {
     await writeFile(file, JSON.stringify([{ name: 'x', other: 1 }]))
     expect(await plinth(['import', 'made', file, '--create'], settings)).toMatchObject({
       code: 0,
-      err: '1 records are written.\n',
+      err: '1 record is written.\n',
     })
     expect((await schemaOf('made')).properties).not.toHaveProperty('other')
   })

@@ -485,6 +485,8 @@ test('what is meant otherwise than it is stored or sent is said with the call th
     '"migration" must be a list of steps, such as [{"op":',
   )
   expect(await messageOf('work', { action: 'complete', claim_id: 'c', patch: {} })).toContain('update_record')
+  const text = await call('query_records', { record_type: 'deal', filter: "title = 'a b'" })
+  expect(JSON.parse(text.error.details[0].hint)).toEqual({ field: 'data.title', op: 'eq', value: 'a b' })
   const { error } = await call('query_records', { record_type: 'deal', query: 'anvils' })
   expect(JSON.parse(error.details[0].hint).filter.op).toBe('search')
 })

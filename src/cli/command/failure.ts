@@ -77,9 +77,17 @@ export function inFlags(failure: Failure, flagOf: (parameter: string) => string 
       },
     )
   const { error } = failure.body
-  const details = error.details?.map((detail) =>
-    detail.message === undefined ? detail : { ...detail, message: said(detail.message) },
-  )
+  const details = error.details?.map(({ path, message, ...detail }) => ({
+    ...detail,
+    // A place in the address is an option here.
+    ...(path !== undefined && {
+      path: path.replace(
+        /^query\/(\w+)(?=\/|$)/,
+        (whole, name: string) => flagOf(name)?.match(/--\S+/)?.[0] ?? whole,
+      ),
+    }),
+    ...(message !== undefined && { message: said(message) }),
+  }))
   const { exitCode, advice } = failure
   const body = { error: { ...error, message: said(error.message), ...(details && { details }) } }
   return new Failure(body, { exitCode, advice, cause: failure })
