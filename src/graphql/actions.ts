@@ -89,11 +89,10 @@ const RunType = builder.objectRef<actions.ActionRun>('ActionRun').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })
-const RunPage = pageType('ActionRunPage', RunType)
 
 builder.queryField('actionRuns', (t) =>
   t.field({
-    type: RunPage,
+    type: pageType('ActionRunPage', RunType),
     description: 'The runs of an action, newest first.',
     args: {
       base: t.arg.string({ required: true }),

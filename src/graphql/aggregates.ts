@@ -1,46 +1,40 @@
 /** GraphQL query for aggregations. */
 import { type AggregatePage, aggregateRecords } from '../engine/analytics/aggregate/aggregate-records.ts'
 import { builder } from './builder.ts'
-import { pageArgs, pageFields } from './page.ts'
+import { windowArgs, windowFields } from './page.ts'
 
 export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage').implement({
   description: 'Groups of records with their aggregations.',
-  fields: (t) => {
-    const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
-    return {
-      rows: t.expose('data', {
-        type: 'JSON',
-        description: 'A list of objects with group keys and aggregations by name.',
-      }),
-      ...fields,
-      hint: t.exposeString('hint', {
-        nullable: true,
-        description: 'Present if the filter has a value that the schema excludes.',
-      }),
-    }
-  },
+  fields: (t) => ({
+    rows: t.expose('data', {
+      type: 'JSON',
+      description: 'A list of objects with group keys and aggregations by name.',
+    }),
+    ...windowFields(t),
+    hint: t.exposeString('hint', {
+      nullable: true,
+      description: 'Present if the filter has a value that the schema excludes.',
+    }),
+  }),
 })
 
 /** Arguments of every aggregation. */
-export const aggregateArgs = () => {
-  const { cursor: _, ...window } = pageArgs()
-  return {
-    ...builder.args((t) => ({
-      filter: t.field({ type: 'JSON', description: 'Filters the records, as in lists.' }),
-      aggregations: t.field({
-        type: 'JSON',
-        description: '[{"fn","field","alias"}]; fn is count, sum, avg, min, max or count_distinct.',
-      }),
-      groupBy: t.field({ type: 'JSON', description: '["data.status", {"field","interval","alias"}].' }),
-      having: t.field({ type: 'JSON', description: 'Filters the groups, by group keys and aliases.' }),
-      sort: t.field({
-        type: 'JSON',
-        description: 'Group keys and aliases to sort by. Defaults to the group keys.',
-      }),
-    })),
-    ...window,
-  }
-}
+export const aggregateArgs = () => ({
+  ...builder.args((t) => ({
+    filter: t.field({ type: 'JSON', description: 'Filters the records, as in lists.' }),
+    aggregations: t.field({
+      type: 'JSON',
+      description: '[{"fn","field","alias"}]; fn is count, sum, avg, min, max or count_distinct.',
+    }),
+    groupBy: t.field({ type: 'JSON', description: '["data.status", {"field","interval","alias"}].' }),
+    having: t.field({ type: 'JSON', description: 'Filters the groups, by group keys and aliases.' }),
+    sort: t.field({
+      type: 'JSON',
+      description: 'Group keys and aliases to sort by. Defaults to the group keys.',
+    }),
+  })),
+  ...windowArgs(),
+})
 
 builder.queryFields((t) => ({
   aggregate: t.field({

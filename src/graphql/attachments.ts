@@ -41,7 +41,6 @@ const AttachmentRef = builder.objectRef<attachments.LinkedAttachment>('Attachmen
     }),
   }),
 })
-const AttachmentPage = pageType('AttachmentPage', AttachmentRef)
 
 const recordArgs = () =>
   builder.args((t) => ({
@@ -54,7 +53,7 @@ const keyOf = ({ base, recordType, recordId }: Record) => [base, recordType, rec
 
 builder.queryFields((t) => ({
   attachments: t.field({
-    type: AttachmentPage,
+    type: pageType('AttachmentPage', AttachmentRef),
     description: 'The attachments of a record, newest first.',
     args: { ...recordArgs(), ...pageArgs() },
     resolve: (_root, { base, recordType, recordId, ...args }, { scope }) =>

@@ -25,13 +25,12 @@ const ReviewRef = builder.objectRef<changeSetReviews.Review>('ChangeSetReview').
     at: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })
-const ReviewPage = pageType('ChangeSetReviewPage', ReviewRef)
 
 const changeSet = { required: true, description: 'The change-set.' } as const
 
 builder.queryField('changeSetReviews', (t) =>
   t.field({
-    type: ReviewPage,
+    type: pageType('ChangeSetReviewPage', ReviewRef),
     description: 'What was said about a change-set, newest first.',
     args: { base: t.arg.string(changeSet), ...pageArgs() },
     resolve: (_root, { base, ...args }, { scope }) => changeSetReviews.listReviews(scope, base, args),

@@ -46,6 +46,18 @@ export const ProposedRef = builder.objectRef<Proposed>('ProposedBy').implement({
   }),
 })
 
+export const CAUSE = { nullable: true, description: 'The change, delivery or run that caused it.' } as const
+
+type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, T>
+
+export const proposedField = <T extends Parameters<typeof whoProposed>[1]>(t: Fields<T>) =>
+  t.field({
+    type: ProposedRef,
+    nullable: true,
+    description: 'Who proposed it, if it came with a change-set. The actor is who let it pass.',
+    resolve: (change, _args, { scope }) => whoProposed(scope, change),
+  })
+
 /** An entry of the change log. */
 export const Change = builder
   .objectRef<changes.Change & Partial<Titled<object>> & { secrets?: readonly MadeSecret[] }>('Change')
@@ -78,16 +90,8 @@ export const Change = builder
           'RFC 6902 diff from the previous state: of `{ data, status, external_id, external_source }` for a record, else of the whole. A creation adds at path `""`, a deletion removes it.',
       }),
       title: titleField(t),
-      cause: t.exposeString('cause', {
-        nullable: true,
-        description: 'The change, delivery or run that caused it.',
-      }),
-      proposed: t.field({
-        type: ProposedRef,
-        nullable: true,
-        description: 'Who proposed it, if it came with a change-set. The actor is who let it pass.',
-        resolve: (change, _args, { scope }) => whoProposed(scope, change),
-      }),
+      cause: t.exposeString('cause', CAUSE),
+      proposed: proposedField(t),
       secrets: t.field({ ...SECRETS, description: `${SECRETS.description} By revertChange only.` }),
     }),
   })

@@ -14,8 +14,6 @@ const ClaimStatus = builder.enumType('ClaimStatus', {
   values: ['active', 'completed', 'exhausted'] as const,
 })
 
-const ClaimPage = pageType('ClaimPage', ClaimRef)
-
 const NewClaim = builder.objectRef<claims.ClaimedRecords['data'][number]['claim']>('NewClaim').implement({
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -65,7 +63,7 @@ const ClaimOutcomes = builder.objectRef<{ data: claims.ClaimOutcome[] }>('ClaimO
 
 builder.queryFields((t) => ({
   claims: t.field({
-    type: ClaimPage,
+    type: pageType('ClaimPage', ClaimRef),
     description: 'The claims on records that the token can read, newest first, without lost ones.',
     args: {
       base: t.arg.string({ required: true }),

@@ -3,21 +3,18 @@ import { aggregateAcrossBases } from '../engine/analytics/cross-base/aggregate.t
 import { listAcrossBases } from '../engine/analytics/cross-base/list.ts'
 import { AggregatePageRef, aggregateArgs } from './aggregates.ts'
 import { builder } from './builder.ts'
-import { pageArgs, pageFields } from './page.ts'
+import { windowArgs, windowFields } from './page.ts'
 
 const CrossBasePage = builder
   .objectRef<Awaited<ReturnType<typeof listAcrossBases>>>('CrossBasePage')
   .implement({
-    fields: (t) => {
-      const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
-      return {
-        rows: t.expose('data', {
-          type: 'JSON',
-          description: 'The records in the form of REST with the selected `fields`, each with its `base_id`.',
-        }),
-        ...fields,
-      }
-    },
+    fields: (t) => ({
+      rows: t.expose('data', {
+        type: 'JSON',
+        description: 'The records in the form of REST with the selected `fields`, each with its `base_id`.',
+      }),
+      ...windowFields(t),
+    }),
   })
 
 /** Arguments that select bases and records. */
@@ -31,20 +28,17 @@ const basesArgs = () =>
     recordType: t.string({ required: true }),
   }))
 
-const listArgs = () => {
-  const { cursor: _, ...window } = pageArgs()
-  return {
-    ...builder.args((t) => ({
-      filter: t.field({
-        type: 'JSON',
-        description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
-      }),
-      sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
-    })),
-    ...window,
-  }
-}
+const listArgs = () => ({
+  ...builder.args((t) => ({
+    filter: t.field({
+      type: 'JSON',
+      description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
+    }),
+    sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+    fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
+  })),
+  ...windowArgs(),
+})
 
 builder.queryFields((t) => ({
   queryBases: t.field({

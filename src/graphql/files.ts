@@ -132,10 +132,6 @@ const FileKeysRef = builder.objectRef<files.FileKeys>('FileKeys').implement({
   }),
 })
 
-const FilePage = pageType('FilePage', FileEntryRef)
-const FoundFilePage = pageType('FoundFilePage', FoundFile)
-const FileVersionPage = pageType('FileVersionPage', FileVersionRef)
-
 const place = () =>
   builder.args((t) => ({ base: t.string({ required: true }), fileType: t.string({ required: true }) }))
 const fileArgs = () => ({ ...place(), ...builder.args((t) => ({ path: t.string({ required: true }) })) })
@@ -160,7 +156,7 @@ const withoutNulls = <T extends { all?: boolean | null | undefined }>({ all, ...
 
 builder.queryFields((t) => ({
   files: t.field({
-    type: FilePage,
+    type: pageType('FilePage', FileEntryRef),
     description: 'The files of a type, in the order of their paths.',
     args: {
       ...place(),
@@ -175,7 +171,7 @@ builder.queryFields((t) => ({
       listFiles(scope, { baseId: base, fileType }, args),
   }),
   searchFiles: t.field({
-    type: FoundFilePage,
+    type: pageType('FoundFilePage', FoundFile),
     description:
       'The files of a base whose path or text has the words, best first. A typo or two still find.',
     args: {
@@ -222,7 +218,7 @@ builder.queryFields((t) => ({
     resolve: (_root, { version, ...args }, { scope }) => getFile(scope, at(args), version ?? null),
   }),
   fileVersions: t.field({
-    type: FileVersionPage,
+    type: pageType('FileVersionPage', FileVersionRef),
     description: 'The content versions of a file that are kept, newest first.',
     args: { ...fileArgs(), ...pageArgs() },
     resolve: (_root, { base, fileType, path, ...args }, { scope }) =>

@@ -4,10 +4,9 @@ import { kindNamed } from '../engine/configuration/kinds.ts'
 import { history } from '../engine/configuration/lifecycle/index.ts'
 import { revertChange } from '../engine/history/revert.ts'
 import { listVersions, type RecordVersion } from '../engine/history/versions.ts'
-import { whoProposed } from '../engine/history/who-proposed.ts'
 import type { Change } from '../engine/log/entry.ts'
 import { builder } from './builder.ts'
-import { Actor, Change as ChangeRef, ProposedRef, ToolCall } from './changes.ts'
+import { Actor, CAUSE, Change as ChangeRef, proposedField, ToolCall } from './changes.ts'
 import { mutation } from './mutation.ts'
 import { pageArgs, pageType } from './page.ts'
 
@@ -23,16 +22,8 @@ const RecordVersionRef = builder.objectRef<RecordVersion>('RecordVersion').imple
     requestId: t.exposeString('requestId'),
     call: t.expose('call', { type: ToolCall, nullable: true }),
     seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),
-    cause: t.exposeString('cause', {
-      nullable: true,
-      description: 'The change, delivery or run that caused it.',
-    }),
-    proposed: t.field({
-      type: ProposedRef,
-      nullable: true,
-      description: 'Who proposed it, if it came with a change-set. The actor is who let it pass.',
-      resolve: (change, _args, { scope }) => whoProposed(scope, change),
-    }),
+    cause: t.exposeString('cause', CAUSE),
+    proposed: proposedField(t),
     diff: t.expose('diff', {
       type: 'JSON',
       description:
@@ -51,20 +42,14 @@ const ConfigurationVersionRef = builder.objectRef<Change>('ConfigurationVersion'
     requestId: t.exposeString('requestId'),
     call: t.expose('call', { type: ToolCall, nullable: true }),
     seq: t.exposeFloat('seq', { description: 'The seq of the change in the change log of the base.' }),
-    cause: t.exposeString('cause', {
-      nullable: true,
-      description: 'The change, delivery or run that caused it.',
-    }),
+    cause: t.exposeString('cause', CAUSE),
     diff: t.expose('diff', { type: 'JSON', description: 'RFC 6902 diff from the previous version.' }),
   }),
 })
 
-const ConfigurationVersionPage = pageType('ConfigurationVersionPage', ConfigurationVersionRef)
-const RecordVersionPage = pageType('RecordVersionPage', RecordVersionRef)
-
 builder.queryFields((t) => ({
   configurationHistory: t.field({
-    type: ConfigurationVersionPage,
+    type: pageType('ConfigurationVersionPage', ConfigurationVersionRef),
     description: 'The versions of a configuration resource, newest first, also after its deletion.',
     args: {
       base: t.arg.string({ required: true }),
@@ -76,7 +61,7 @@ builder.queryFields((t) => ({
       history({ kind: kindNamed(kind), scope, baseId: base, id }, args),
   }),
   recordHistory: t.field({
-    type: RecordVersionPage,
+    type: pageType('RecordVersionPage', RecordVersionRef),
     description: 'The versions of a record, newest first, also after its deletion.',
     args: {
       base: t.arg.string({ required: true }),

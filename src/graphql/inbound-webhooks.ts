@@ -89,11 +89,10 @@ const DeliveryType = builder.objectRef<inbound.InboundDelivery>('InboundDelivery
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })
-const DeliveryPage = pageType('InboundDeliveryPage', DeliveryType)
 
 builder.queryField('inboundDeliveries', (t) =>
   t.field({
-    type: DeliveryPage,
+    type: pageType('InboundDeliveryPage', DeliveryType),
     description: 'The deliveries of an inbound webhook, newest first.',
     args: {
       base: t.arg.string({ required: true }),

@@ -2,18 +2,27 @@ import type { Page } from '../engine/core/page.ts'
 import { builder } from './builder.ts'
 
 /** Pagination arguments of every list. */
-export const pageArgs = () =>
+export const pageArgs = () => ({
+  ...windowArgs(),
+  ...builder.args((t) => ({
+    cursor: t.string({ description: 'Where the page starts: `nextCursor` of the previous page.' }),
+  })),
+})
+
+/** Those of a list without cursors. */
+export const windowArgs = () =>
   builder.args((t) => ({
     limit: t.int({ description: 'Items per page, 1 to 1000. Defaults to 50.' }),
     offset: t.int({ description: 'Items to skip, from 0.' }),
-    cursor: t.string({ description: 'Where the page starts: `nextCursor` of the previous page.' }),
     includeTotal: t.boolean({ description: 'Whether to count all matches. This runs a count query.' }),
   }))
 
 type Fields<T extends object> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, T>
 
-/** Pagination fields of every page. */
-export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) => ({
+type Window = Omit<Page<unknown>, 'data' | 'nextCursor' | 'cursors'>
+
+/** Pagination fields of a page without cursors. */
+export const windowFields = <T extends Window>(t: Fields<T>) => ({
   hasMore: t.boolean({
     description: 'True if there are more matching items after this page.',
     resolve: (page) => page.hasMore,
@@ -31,6 +40,11 @@ export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) 
     description: 'All matches; only with includeTotal.',
     resolve: (page) => page.total,
   }),
+})
+
+/** Pagination fields of every page. */
+export const pageFields = <T extends Omit<Page<unknown>, 'data'>>(t: Fields<T>) => ({
+  ...windowFields(t),
   nextCursor: t.string({
     nullable: true,
     description: 'Where the next page starts; null on the last one.',

@@ -41,11 +41,10 @@ export const PromotionRef = builder.objectRef<Promotion>('Promotion').implement(
     }),
   }),
 })
-const PromotionPage = pageType('PromotionPage', PromotionRef)
 
 builder.queryFields((t) => ({
   promotions: t.field({
-    type: PromotionPage,
+    type: pageType('PromotionPage', PromotionRef),
     description: 'The promotions and rollbacks of a base, newest first.',
     args: { base: t.arg.string({ required: true }), ...pageArgs() },
     resolve: (_root, { base, ...args }, { scope }) => environments.listPromotions(scope, base, args),

@@ -5,7 +5,7 @@ import { DIRECTIONS } from '../engine/records/related/traversal-sql.ts'
 import type { Titled } from '../engine/records/titles.ts'
 import { builder } from './builder.ts'
 import { titleField } from './common.ts'
-import { pageArgs, pageFields } from './page.ts'
+import { windowArgs, windowFields } from './page.ts'
 import { RecordRef } from './records.ts'
 import { RelationshipRef } from './relationships.ts'
 
@@ -24,51 +24,45 @@ const RelatedRef = builder.objectRef<Titled<Related>>('Related').implement({
 })
 
 const RelatedPageRef = builder.objectRef<RelatedPage>('RelatedPage').implement({
-  fields: (t) => {
-    const { nextCursor: _, cursors: __, ...fields } = pageFields(t)
-    return {
-      data: t.field({ type: [RelatedRef], resolve: (page) => page.data() }),
-      rows: t.field({
-        type: 'JSON',
-        description:
-          'In the form of REST: `{ relationship, record, depth, path }`, each record with the selected `fields`.',
-        args: { titles: t.arg.boolean({ description: 'Add the `title` of each record.' }) },
-        resolve: (page, { titles }) => page.rows(titles ?? false),
-      }),
-      ...fields,
-      hint: t.exposeString('hint', {
-        nullable: true,
-        description: 'Present if nothing is found and no link of the record can lead this way: what to send.',
-      }),
-    }
-  },
+  fields: (t) => ({
+    data: t.field({ type: [RelatedRef], resolve: (page) => page.data() }),
+    rows: t.field({
+      type: 'JSON',
+      description:
+        'In the form of REST: `{ relationship, record, depth, path }`, each record with the selected `fields`.',
+      args: { titles: t.arg.boolean({ description: 'Add the `title` of each record.' }) },
+      resolve: (page, { titles }) => page.rows(titles ?? false),
+    }),
+    ...windowFields(t),
+    hint: t.exposeString('hint', {
+      nullable: true,
+      description: 'Present if nothing is found and no link of the record can lead this way: what to send.',
+    }),
+  }),
 })
 
 const RelatedDirection = builder.enumType('RelatedDirection', { values: DIRECTIONS })
 
-const relatedArgs = () => {
-  const { cursor: _, ...window } = pageArgs()
-  return {
-    ...builder.args((t) => ({
-      base: t.string({ required: true }),
-      recordType: t.string({ required: true }),
-      id: t.string({ required: true }),
-      relType: t.string({ description: 'Follow relationships of this type only.' }),
-      direction: t.field({ type: RelatedDirection, description: 'Defaults to `outgoing`.' }),
-      depth: t.int({ description: 'Maximum number of hops, 1 to 5. Defaults to 1.' }),
-      relatedType: t.string({
-        description: 'Return records of this type only. The traversal passes through all types.',
-      }),
-      filter: t.field({
-        type: 'JSON',
-        description: 'Filters the records found: {"field","op","value"}, {"and":[…]} ….',
-      }),
-      sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
-      fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
-    })),
-    ...window,
-  }
-}
+const relatedArgs = () => ({
+  ...builder.args((t) => ({
+    base: t.string({ required: true }),
+    recordType: t.string({ required: true }),
+    id: t.string({ required: true }),
+    relType: t.string({ description: 'Follow relationships of this type only.' }),
+    direction: t.field({ type: RelatedDirection, description: 'Defaults to `outgoing`.' }),
+    depth: t.int({ description: 'Maximum number of hops, 1 to 5. Defaults to 1.' }),
+    relatedType: t.string({
+      description: 'Return records of this type only. The traversal passes through all types.',
+    }),
+    filter: t.field({
+      type: 'JSON',
+      description: 'Filters the records found: {"field","op","value"}, {"and":[…]} ….',
+    }),
+    sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
+    fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
+  })),
+  ...windowArgs(),
+})
 
 builder.queryFields((t) => ({
   related: t.field({

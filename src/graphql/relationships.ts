@@ -38,11 +38,10 @@ export const RelationshipRef = builder.objectRef<relationships.Relationship>('Re
     }),
   }),
 })
-const RelationshipPage = pageType('RelationshipPage', RelationshipRef)
 
 builder.queryFields((t) => ({
   relationships: t.field({
-    type: RelationshipPage,
+    type: pageType('RelationshipPage', RelationshipRef),
     description: 'The links of a base that match, newest first unless sorted.',
     args: {
       base: t.arg.string({ required: true }),

@@ -74,12 +74,11 @@ const RequestRef = builder.objectRef<ReviewRequest>('ReviewRequest').implement({
     }),
   }),
 })
-const RequestPage = pageType('ReviewRequestPage', RequestRef)
 const StateRef = builder.enumType('ReviewRequests', { values: ['open', 'decided'] as const })
 
 builder.queryFields((t) => ({
   reviewRequests: t.field({
-    type: RequestPage,
+    type: pageType('ReviewRequestPage', RequestRef),
     description: 'What waits for a person in a base, newest first, or what was decided.',
     args: { base: t.arg.string({ required: true }), state: t.arg({ type: StateRef }), ...pageArgs() },
     resolve: (_root, { base, state, ...args }, { scope }) =>

@@ -28,11 +28,10 @@ const S3CredentialRef = builder.objectRef<s3.S3Credential>('S3Credential').imple
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
   }),
 })
-const S3CredentialPage = pageType('S3CredentialPage', S3CredentialRef)
 
 builder.queryFields((t) => ({
   s3Credentials: t.field({
-    type: S3CredentialPage,
+    type: pageType('S3CredentialPage', S3CredentialRef),
     description:
       'The valid S3 credentials of the calling token in a base, newest first; with `manage` on the base, those of all tokens.',
     args: { base: t.arg.string({ required: true }), ...pageArgs() },

@@ -43,7 +43,6 @@ const SignInCode = builder.objectRef<tokens.SignInCode>('SignInCode').implement(
     expiresAt: t.expose('expiresAt', { type: 'DateTime' }),
   }),
 })
-const TokenPage = pageType('TokenPage', TokenType)
 
 builder.queryFields((t) => ({
   ownToken: t.field({
@@ -52,7 +51,7 @@ builder.queryFields((t) => ({
     resolve: (_root, _args, { scope }) => tokens.ownToken(scope),
   }),
   tokens: t.field({
-    type: TokenPage,
+    type: pageType('TokenPage', TokenType),
     description: 'The tokens that the calling token can manage, newest first.',
     args: pageArgs(),
     resolve: (_root, args, { scope }) => tokens.listTokens(scope, args),

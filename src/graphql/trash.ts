@@ -20,11 +20,9 @@ const TrashedRecordRef = builder.objectRef<TrashedRecord>('TrashedRecord').imple
   }),
 })
 
-const TrashPage = pageType('TrashPage', TrashedRecordRef)
-
 builder.queryField('trash', (t) =>
   t.field({
-    type: TrashPage,
+    type: pageType('TrashPage', TrashedRecordRef),
     description: 'The deleted records that can be restored, most recently deleted first.',
     args: {
       base: t.arg.string({ required: true }),

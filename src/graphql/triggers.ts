@@ -89,11 +89,10 @@ const DeliveryType = builder.objectRef<triggers.Delivery>('TriggerDelivery').imp
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
   }),
 })
-const DeliveryPage = pageType('TriggerDeliveryPage', DeliveryType)
 
 builder.queryField('triggerDeliveries', (t) =>
   t.field({
-    type: DeliveryPage,
+    type: pageType('TriggerDeliveryPage', DeliveryType),
     description: 'The deliveries of a trigger, newest first.',
     args: {
       base: t.arg.string({ required: true }),

@@ -26,7 +26,6 @@ const SecretType = builder.objectRef<vault.Secret>('Secret').implement({
     operation: t.expose('operation', { type: Operation, nullable: true }),
   }),
 })
-const SecretPage = pageType('SecretPage', SecretType)
 
 const Rotation = builder.objectRef<vault.Rotation>('MasterKeyRotation').implement({
   description: 'What a rotation of the master key did.',
@@ -41,7 +40,7 @@ const Rotation = builder.objectRef<vault.Rotation>('MasterKeyRotation').implemen
 
 builder.queryFields((t) => ({
   secrets: t.field({
-    type: SecretPage,
+    type: pageType('SecretPage', SecretType),
     description: 'The secrets that the calling token can manage, newest first.',
     args: pageArgs(),
     resolve: (_root, args, { scope }) => vault.listSecrets(scope, args),
