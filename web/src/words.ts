@@ -846,9 +846,6 @@ export const words = {
       of: 'Of',
       calls: 'It can',
     },
-    calls: { list: 'list', get: 'read one', create: 'create', update: 'change' } as Readonly<
-      Record<string, string>
-    >,
     sourceAbout: 'Nothing of it is stored here. What it answers is read at each question.',
     tries: (count: number) => of(count, 'try', 'tries'),
     ms: (ms: number) => `${number.format(ms)} ms`,
@@ -881,9 +878,6 @@ export const words = {
     gone: 'There is no such preview, or it was deleted.',
     heads: { name: 'Preview', kind: 'Kind', by: 'By', state: 'Differs in', at: 'Last written' },
     same: 'nothing',
-    ended: { merged: 'promoted', rejected: 'declined', expired: 'expired' } as Readonly<
-      Record<string, string>
-    >,
     compare: 'Compare',
     open: 'Open it',
     changes: 'What differs from production',

@@ -133,7 +133,7 @@ const SourcePanel = ({ base, source, back }: { base: string; source: Source; bac
         ),
         [words.automation.facts.address]: <Text>{source.host}</Text>,
         [words.automation.facts.calls]: source.calls
-          .map((call) => words.automation.calls[call] ?? call)
+          .map((call) => words.agents.bound.operations[call] ?? call)
           .join(', '),
       }}
     />

@@ -94,8 +94,7 @@ export function PreviewPanel({ base, production, of }: { base: string; productio
 export function State({ of: { is, proposal } }: { of: Preview }) {
   const types = useTypes(is.production_base ?? is.id).data ?? []
   const { change_set: set } = is
-  const ended = words.environments.ended[set?.status ?? '']
-  if (ended !== undefined) return ended
+  if (set && set.closed_at !== null) return words.review.statuses[set.status]
   const count = set ? set.counts.create + set.counts.update + set.counts.delete : proposal?.changes.length
   if (count === undefined) return null
   const trouble = proposal && misfits(proposal.breaks, proposal.conflicts.length, types)
