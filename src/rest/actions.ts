@@ -6,7 +6,7 @@ import { WrittenInto } from './route/change-set.ts'
 import { answerOf, crud, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { type Route, route } from './route/route.ts'
+import { type Route, route, tagged } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
 const kind = crud('/:base_id/actions', {
@@ -63,10 +63,9 @@ const Answer = z
 
 const params = z.strictObject({ base_id: baseId(), id: configurationId('An action') })
 
-export const actions: Route[] = [
+export const actions: Route[] = tagged('Actions', [
   ...kind,
   route('POST /:base_id/actions/:id/run', {
-    tag: 'Actions',
     summary: 'Run an action: all of its steps, or nothing',
     need: onBase('read'),
     params,
@@ -87,7 +86,6 @@ export const actions: Route[] = [
     answers: Answer,
   }),
   route('GET /:base_id/actions/:id/runs', {
-    tag: 'Actions',
     summary: 'List the runs of an action, newest first',
     need: onBase('read'),
     params,
@@ -105,7 +103,6 @@ export const actions: Route[] = [
     answers: listOf(Run),
   }),
   route('GET /:base_id/actions/:id/runs/:run_id', {
-    tag: 'Actions',
     summary: 'Get a run of an action',
     need: onBase('read'),
     params: params.extend({ run_id: z.string().min(1).max(64).meta({ description: 'A run id.' }) }),
@@ -117,4 +114,4 @@ export const actions: Route[] = [
     ),
     answers: Run,
   }),
-]
+])

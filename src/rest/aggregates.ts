@@ -5,7 +5,7 @@ import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
 import { asOfBody, pageBody } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, onType, typeId } from './route/shapes.ts'
 
 const condition = (description: string) => Filter.optional().meta({ description })
@@ -30,9 +30,8 @@ export const Group = z
   .record(z.string(), z.unknown())
   .meta({ id: 'Group', description: 'Group keys and aggregations, by alias or default name.' })
 
-export const aggregates = [
+export const aggregates = tagged('Records', [
   route('POST /:base_id/records/:record_type/aggregate', {
-    tag: 'Records',
     summary: 'Aggregate records: count, sum, average, minimum and maximum, by group',
     need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId }),
@@ -55,4 +54,4 @@ export const aggregates = [
     reply: ({ aggregate }) => ({ body: rowsBody(aggregate) }),
     answers: listOf(Group),
   }),
-]
+])

@@ -11,7 +11,7 @@ import { readFormFile } from '../http/form.ts'
 import { one } from './records/fragments.ts'
 import { listOf, without } from './route/page.ts'
 import { pageOf, pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { Deleted, onType, time } from './route/shapes.ts'
 
 const FORM = 'multipart/form-data'
@@ -91,9 +91,8 @@ const recordOf = ({ base_id, record_type, id }: { base_id: string; record_type: 
   recordId: id,
 })
 
-export const attachments = [
+export const attachments = tagged('Attachments', [
   route('POST /:base_id/records/:record_type/:id/attachments', {
-    tag: 'Attachments',
     summary: 'Attach a file to a record, and replace one of the same name',
     size: 'bulk',
     need: onType('write'),
@@ -131,7 +130,6 @@ export const attachments = [
     statuses: [201],
   }),
   route('GET /:base_id/records/:record_type/:id/attachments', {
-    tag: 'Attachments',
     summary: 'List the attachments of a record, newest first',
     need: onType('read'),
     params: one,
@@ -148,7 +146,6 @@ export const attachments = [
     answers: listOf(Attachment),
   }),
   route('GET /:base_id/records/:record_type/:id/attachments/:filename', {
-    tag: 'Attachments',
     summary: 'Get an attachment by its filename, with a URL of its content',
     need: onType('read'),
     params: one.extend({ filename: z.string().meta({ description: 'Its filename.' }) }),
@@ -162,7 +159,6 @@ export const attachments = [
     answers: FoundAttachment,
   }),
   route('DELETE /:base_id/records/:record_type/:id/attachments/:attachment_id', {
-    tag: 'Attachments',
     summary: 'Delete an attachment',
     need: onType('write'),
     params: one.extend({ attachment_id: z.string().min(1).max(64).meta({ description: 'Its id.' }) }),
@@ -174,4 +170,4 @@ export const attachments = [
     variables: ({ params }) => ({ ...recordOf(params), id: params.attachment_id }),
     answers: Deleted,
   }),
-]
+])

@@ -8,7 +8,7 @@ import { graphql } from '../graphql/document.ts'
 import { DeletionParts } from '../http/deletion-plan-fragment.ts'
 import { listOf, without } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, Deleted, expectedVersion, time } from './route/shapes.ts'
 
 export const Base = z
@@ -58,9 +58,8 @@ const include = z
   .optional()
   .meta({ description: '`counts` adds the numbers of record types and records in the base.' })
 
-export const bases = [
+export const bases = tagged('Bases', [
   route('GET /bases', {
-    tag: 'Bases',
     summary: 'List bases',
     need: () => null,
     query: pageQuery.extend({ include }),
@@ -80,7 +79,6 @@ export const bases = [
     answers: listOf(Base),
   }),
   route('PUT /bases/:id', {
-    tag: 'Bases',
     summary: 'Create or update a base',
     need: ({ id = '' }) => ({ permission: 'manage', base: id, recordType: '*' }),
     params,
@@ -108,7 +106,6 @@ export const bases = [
     answers: Base,
   }),
   route('GET /bases/:id', {
-    tag: 'Bases',
     summary: 'Get a base',
     need: ({ id = '' }) => ({ knownBase: id }),
     params,
@@ -123,7 +120,6 @@ export const bases = [
     answers: Base,
   }),
   route('DELETE /bases/:id', {
-    tag: 'Bases',
     summary: 'Delete a base and everything in it',
     // Whoever opened a change-set may drop it.
     need: ({ id = '' }) =>
@@ -147,4 +143,4 @@ export const bases = [
     reply: ({ deleteBase }) => ({ body: deletedBody(deleteBase) }),
     answers: Deleted,
   }),
-]
+])

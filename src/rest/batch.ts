@@ -7,7 +7,7 @@ import { graphql } from '../graphql/document.ts'
 import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
 import { LinkCounts, Record } from './records/shapes.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { anywhere, baseId, Deletion } from './route/shapes.ts'
 
 const Operation = z.discriminatedUnion('type', [
@@ -74,10 +74,9 @@ const Answer = z.object({
   deletion: Deletion.optional(),
 })
 
-export const batch = [
+export const batch = tagged('Batch', [
   route('POST /:base_id/batch', {
     size: 'bulk',
-    tag: 'Batch',
     summary: 'Run up to 1,000 operations in one transaction',
     need: anywhere('write'),
     params: z.strictObject({ base_id: baseId() }),
@@ -98,4 +97,4 @@ export const batch = [
     }),
     answers: z.union([Answer, DeletionPlanAnswer]),
   }),
-]
+])

@@ -5,7 +5,7 @@ import { ACTOR_KINDS } from '../contract/shapes.ts'
 import { momentOf } from '../contract/time-input.ts'
 import { graphql } from '../graphql/document.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { Actor, baseId, knownBase, time } from './route/shapes.ts'
 
 const Call = z
@@ -63,9 +63,8 @@ const keyOf = <Keys extends object>(by: keyof Keys | undefined, keys: Keys) =>
 
 const name = (description: string) => z.string().min(1).optional().meta({ description })
 
-export const calls = [
+export const calls = tagged('Calls', [
   route('GET /:base_id/calls', {
-    tag: 'Calls',
     summary:
       'List the calls of a base, newest first: every tool call, and other requests that were refused. Continue at `meta.next_before`',
     need: knownBase,
@@ -111,7 +110,6 @@ export const calls = [
     }),
   }),
   route('GET /:base_id/usage', {
-    tag: 'Calls',
     summary:
       'Say how much was used of a base, oldest first: calls, failures, changes, bytes and time, in whole hours of UTC',
     need: knownBase,
@@ -153,4 +151,4 @@ export const calls = [
     }),
     answers: z.object({ data: z.array(Usage) }),
   }),
-]
+])

@@ -8,7 +8,7 @@ import { Base, BaseFields } from './bases.ts'
 import { RequestFields, ReviewRequest } from './review-requests.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { Actor, baseId, time } from './route/shapes.ts'
 
 const Review = z
@@ -31,9 +31,8 @@ const ReviewFields = graphql(`fragment ReviewFields on ChangeSetReview {
 const params = z.strictObject({ base_id: baseId() })
 const sees = ({ base_id = '' }) => ({ permission: 'read', anyOf: base_id }) as const
 
-export const changeSetReviews = [
+export const changeSetReviews = tagged('Environments', [
   route('POST /:base_id/submit', {
-    tag: 'Environments',
     summary: 'Submit a change-set: ask a person to promote it',
     need: ({ base_id = '' }) => ({
       all: [
@@ -54,7 +53,6 @@ export const changeSetReviews = [
     answers: ReviewRequest,
   }),
   route('POST /:base_id/reviews', {
-    tag: 'Environments',
     summary: 'Review a change-set: comment, approve, request changes, or reject',
     need: sees,
     params,
@@ -71,7 +69,6 @@ export const changeSetReviews = [
     answers: Review,
   }),
   route('GET /:base_id/reviews', {
-    tag: 'Environments',
     summary: 'List what was said about a change-set, newest first',
     need: sees,
     params,
@@ -87,7 +84,6 @@ export const changeSetReviews = [
     answers: listOf(Review),
   }),
   route('POST /:base_id/reopen', {
-    tag: 'Environments',
     summary: 'Open a rejected or expired change-set again',
     need: ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }),
     params,
@@ -102,4 +98,4 @@ export const changeSetReviews = [
     ),
     answers: Base,
   }),
-]
+])

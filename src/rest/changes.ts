@@ -7,7 +7,7 @@ import { invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { includeTitles, json, pageQuery, parts, readFilter, title, whole } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { Actor, baseAccess, baseId, changeSeq, ProposedBy, ToolCall, time } from './route/shapes.ts'
 import { streamRoute } from './route/stream-route.ts'
 
@@ -222,9 +222,8 @@ function listed(base: string, { include, group, ...query }: z.output<typeof page
 
 const exclusive = (path: string, message: string) => invalid({ path, code: 'exclusive', message })
 
-export const changes = [
+export const changes = tagged('History', [
   route('GET /:base_id/changes', {
-    tag: 'History',
     summary:
       'Read the change log of a base, oldest first. Continue at `meta.next_after`: no entry is skipped',
     need: baseAccess,
@@ -248,7 +247,7 @@ export const changes = [
     reply: ({ changes, changeGroups }) => ({ body: changesBody(changes, changeGroups) }),
     answers: z.object({ data: z.union([z.array(Change), z.array(ChangeGroup)]), meta: ChangesMeta }),
   }),
-]
+])
 
 const ChangeSummary = Change.pick({
   seq: true,
@@ -292,9 +291,8 @@ const TraceStepFields = graphql(`fragment TraceStepFields on TraceStep {
   actor { token_id: tokenId name kind via } request_id: requestId call { id tool endpoint client trace_id: traceId }
 }`)
 
-export const trace = [
+export const trace = tagged('History', [
   route('GET /:base_id/changes/:seq/trace', {
-    tag: 'History',
     summary: 'Trace a change: back to what caused it, and forward to what it set off',
     need: baseAccess,
     params: params.extend({ seq: changeSeq }),
@@ -312,11 +310,10 @@ export const trace = [
     ),
     answers: ChangeTrace,
   }),
-]
+])
 
-export const changeStream = [
+export const changeStream = tagged('History', [
   streamRoute('GET /:base_id/changes/stream', {
-    tag: 'History',
     summary: 'Stream the change log of a base, from `Last-Event-ID`, `after` or now',
     need: baseAccess,
     params,
@@ -349,4 +346,4 @@ export const changeStream = [
     item: ({ changes }) => changes,
     answers: Change,
   }),
-]
+])

@@ -5,7 +5,7 @@ import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { inBase, leaseSeconds } from './claims.ts'
 import { Claim, ClaimFields } from './records/shapes.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { anywhere } from './route/shapes.ts'
 
 const ClaimsBody = z.strictObject({
@@ -59,7 +59,6 @@ const act = (
   body: typeof ClaimsBody | typeof HeartbeatsBody = ClaimsBody,
 ) =>
   route(`POST /:base_id/claims/${action}`, {
-    tag: 'Claims',
     summary,
     need: anywhere('write'),
     params: inBase,
@@ -75,8 +74,8 @@ const act = (
     answers: ClaimOutcomes,
   })
 
-export const claimLists = [
+export const claimLists = tagged('Claims', [
   act('heartbeat', 'Extend several claims by their leases, each independently', HeartbeatsBody),
   act('release', 'Release several claims, each independently'),
   act('complete', 'Complete several claims, each independently'),
-]
+])

@@ -8,7 +8,7 @@ import { Claim, ClaimFields, Record } from './records/shapes.ts'
 import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { flag, includeTitles, pageQuery, title } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { anywhere, baseAccess, baseId, onType, typeId } from './route/shapes.ts'
 
 const Claimed = z
@@ -62,9 +62,8 @@ const HeartbeatBody = z
 export const inBase = z.strictObject({ base_id: baseId() })
 const one = inBase.extend({ id: z.string().min(1).max(64).meta({ description: 'A claim id.' }) })
 
-export const claims = [
+export const claims = tagged('Claims', [
   route('POST /:base_id/records/:record_type/claim', {
-    tag: 'Claims',
     summary: 'Claim records: each is assigned to one caller until its lease ends',
     need: onType('write'),
     params: inBase.extend({ record_type: typeId }),
@@ -88,7 +87,6 @@ export const claims = [
     answers: Claimed,
   }),
   route('GET /:base_id/claims', {
-    tag: 'Claims',
     summary: 'List claims',
     need: baseAccess,
     params: inBase,
@@ -114,7 +112,6 @@ export const claims = [
     answers: listOf(Claim.extend({ title })),
   }),
   route('GET /:base_id/claims/:id', {
-    tag: 'Claims',
     summary: 'Get a claim; 409 if it was lost',
     need: baseAccess,
     params: one,
@@ -125,7 +122,6 @@ export const claims = [
     answers: Claim,
   }),
   route('POST /:base_id/claims/:id/heartbeat', {
-    tag: 'Claims',
     summary: 'Extend a claim by its lease',
     need: anywhere('write'),
     params: one,
@@ -139,7 +135,6 @@ export const claims = [
     answers: Claim,
   }),
   route('POST /:base_id/claims/:id/release', {
-    tag: 'Claims',
     summary: 'Release a claim: its record can be claimed again',
     need: anywhere('write'),
     params: one,
@@ -155,7 +150,6 @@ export const claims = [
     answers: Claim,
   }),
   route('POST /:base_id/claims/:id/complete', {
-    tag: 'Claims',
     summary: 'Complete a claim: its record cannot be claimed again until it changes',
     need: anywhere('write'),
     params: one,
@@ -165,4 +159,4 @@ export const claims = [
     ),
     answers: Claim,
   }),
-]
+])

@@ -5,7 +5,7 @@ import { configYaml } from '../contract/config-yaml.ts'
 import { writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { flag } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, onBase } from './route/shapes.ts'
 
 const params = z.strictObject({ base_id: baseId() })
@@ -73,9 +73,8 @@ const prune = z.strictObject({
   prune: flag('Also resources that a list of the file does not have: they are deleted, with their data.'),
 })
 
-export const config = [
+export const config = tagged('Config as code', [
   route('GET /:base_id/config', {
-    tag: 'Config as code',
     summary: 'Get the configuration of a base as one file',
     need: onBase('read'),
     params,
@@ -100,7 +99,6 @@ export const config = [
     answers: Config,
   }),
   route('POST /:base_id/config/diff', {
-    tag: 'Config as code',
     summary: 'Compare a config file with a base: what applying it would change',
     need: onBase('read'),
     params,
@@ -117,7 +115,6 @@ export const config = [
     answers: ConfigDiff,
   }),
   route('PUT /:base_id/config', {
-    tag: 'Config as code',
     summary: 'Apply a config file to a preview, in one transaction',
     need: onBase('manage'),
     params,
@@ -141,4 +138,4 @@ export const config = [
     reply: ({ putConfig }) => ({ body: writtenBody(putConfig), isLarge: true, etag: `"${putConfig.hash}"` }),
     answers: ConfigDiff,
   }),
-]
+])

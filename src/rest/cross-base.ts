@@ -8,7 +8,7 @@ import { graphql } from '../graphql/document.ts'
 import { AggregateBody, Group } from './aggregates.ts'
 import { FoundRecord } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { typeId } from './route/shapes.ts'
 
 const Body = AggregateBody.extend({
@@ -31,9 +31,8 @@ const Body = AggregateBody.extend({
 /** A record of a cross-base list. With `fields`, only the selected fields and the base. */
 const CrossBaseRecord = FoundRecord.extend({ base_id: z.string() }).meta({ id: 'CrossBaseRecord' })
 
-export const crossBase = [
+export const crossBase = tagged('Records', [
   route('POST /accounts/:account_id/query', {
-    tag: 'Records',
     summary: 'Query or aggregate the records of a type across bases',
     need: () => null,
     params: z.strictObject({
@@ -77,7 +76,7 @@ export const crossBase = [
     },
     answers: listOf(z.union([CrossBaseRecord, Group])),
   }),
-]
+])
 
 const noFields = () =>
   invalid({

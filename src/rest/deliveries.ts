@@ -6,7 +6,7 @@ import { graphql } from '../graphql/document.ts'
 import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { includeTitles, pageQuery, title } from './route/query.ts'
-import { type Route, route } from './route/route.ts'
+import { type Route, route, tagged } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
 import { ReceiverAnswer } from './triggers.ts'
 
@@ -51,9 +51,8 @@ const of = z
 const since = momentOf('Made from this time on')
 const params = z.strictObject({ base_id: baseId() })
 
-export const deliveries: Route[] = [
+export const deliveries: Route[] = tagged('Deliveries', [
   route('GET /:base_id/deliveries', {
-    tag: 'Deliveries',
     summary: 'List the deliveries of all triggers and inbound webhooks of a base, newest first',
     need: onBase('read'),
     params,
@@ -87,7 +86,6 @@ export const deliveries: Route[] = [
     answers: listOf(Delivery),
   }),
   route('POST /:base_id/deliveries/replay', {
-    tag: 'Deliveries',
     summary: 'Send or take again up to 1,000 deliveries, the newest first; a dry run only counts',
     need: onBase('manage'),
     params,
@@ -115,4 +113,4 @@ export const deliveries: Route[] = [
       })
       .meta({ id: 'Replayed' }),
   }),
-]
+])

@@ -1,7 +1,7 @@
 /** REST route of the diagnostics of the server. */
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 
 const status = z.enum(['ok', 'warning', 'error'])
 const Diagnostics = z
@@ -17,12 +17,11 @@ const Diagnostics = z
   })
   .meta({ id: 'Diagnostics' })
 
-export const diagnostics = [
+export const diagnostics = tagged('Diagnostics', [
   route('GET /diagnostics', {
-    tag: 'Diagnostics',
     summary: 'Check the server, its database and what it keeps; needs admin on all bases',
     need: () => ({ admin: true }),
     operation: graphql(`query GetDiagnostics { diagnostics { status checks { name status message } } }`),
     answers: Diagnostics,
   }),
-]
+])

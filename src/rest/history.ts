@@ -6,7 +6,7 @@ import { NewSecrets } from './config.ts'
 import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { flag, pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import {
   anywhere,
   baseId,
@@ -25,9 +25,8 @@ const Version = versionShape(
   .extend({ proposed: ProposedBy })
   .meta({ id: 'RecordVersion' })
 
-export const history = [
+export const history = tagged('History', [
   route('GET /:base_id/records/:record_type/:id/history', {
-    tag: 'History',
     summary: 'List the versions of a record, newest first, also after its deletion',
     need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId, id: recordId }),
@@ -43,15 +42,14 @@ export const history = [
     ),
     answers: listOf(Version),
   }),
-]
+])
 
 const Reverting = Change.extend({ secrets: NewSecrets, dry_run: z.literal(true).optional() }).meta({
   id: 'Reverting',
 })
 
-export const revert = [
+export const revert = tagged('History', [
   route('POST /:base_id/changes/:seq/revert', {
-    tag: 'History',
     summary:
       'Revert a change of a record, a relationship or configuration: restore the state before the change',
     need: anywhere('write'),
@@ -79,4 +77,4 @@ export const revert = [
     variables: (parts) => ({ ...byName(parts), allowInvalid: parts.query.on_invalid === 'allow' }),
     answers: Reverting,
   }),
-]
+])

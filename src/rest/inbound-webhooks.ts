@@ -5,7 +5,7 @@ import { graphql } from '../graphql/document.ts'
 import { answerOf, crud, rotation } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { type Route, route } from './route/route.ts'
+import { type Route, route, tagged } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
 const InboundWebhook = answerOf('InboundWebhook', InboundWebhookBody).extend({
@@ -65,10 +65,9 @@ const Delivery = z
 
 const params = z.strictObject({ base_id: baseId(), id: configurationId('An inbound webhook') })
 
-export const inboundWebhooks: Route[] = [
+export const inboundWebhooks: Route[] = tagged('Inbound webhooks', [
   ...crud('/:base_id/inbound-webhooks', kind),
   route('GET /:base_id/inbound-webhooks/:id/deliveries', {
-    tag: 'Inbound webhooks',
     summary: 'List the deliveries of an inbound webhook, newest first',
     need: onBase('read'),
     params,
@@ -86,7 +85,6 @@ export const inboundWebhooks: Route[] = [
     answers: listOf(Delivery),
   }),
   route('POST /:base_id/inbound-webhooks/:id/deliveries/:delivery_id/replay', {
-    tag: 'Inbound webhooks',
     need: onBase('manage'),
     body: z.strictObject({}).optional(),
     summary: 'Take a failed delivery again, by the inbound webhook as it is now',
@@ -104,4 +102,4 @@ export const inboundWebhooks: Route[] = [
     kind,
     'Give an inbound webhook a new secret; deliveries are taken with both for 24 hours',
   ),
-]
+])

@@ -8,14 +8,13 @@ import { graphql } from '../graphql/document.ts'
 import { Base, BaseFields } from './bases.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId } from './route/shapes.ts'
 
 const params = z.strictObject({ base_id: baseId() })
 
-export const previews = [
+export const previews = tagged('Environments', [
   route('POST /:base_id/preview', {
-    tag: 'Environments',
     summary: 'Create a preview: a base of its own with the same configuration, or a change-set',
     // A change-set needs no more. What copies needs `manage`.
     need: ({ base_id = '' }) => ({
@@ -42,7 +41,6 @@ export const previews = [
     answers: Base,
   }),
   route('GET /:base_id/previews', {
-    tag: 'Environments',
     summary: 'List the previews of a base, newest first',
     // A token for previews sees them without a grant on production.
     need: ({ base_id = '' }) => ({ baseAccess: base_id, orPreviews: true }),
@@ -74,4 +72,4 @@ export const previews = [
     ),
     answers: listOf(Base),
   }),
-]
+])

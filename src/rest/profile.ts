@@ -1,7 +1,7 @@
 /** REST route for statistics about the records of a type. */
 import { z } from 'zod'
 import { graphql } from '../graphql/document.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, typeId } from './route/shapes.ts'
 
 const scalar = z.union([z.string(), z.number(), z.boolean()])
@@ -68,9 +68,8 @@ const InferredSchema = z
   })
   .meta({ id: 'InferredSchema' })
 
-export const profile = [
+export const profile = tagged('Record types', [
   route('GET /:base_id/record-types/:id/infer', {
-    tag: 'Record types',
     summary: 'Propose a JSON Schema from the records of a type',
     need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
     params: z.strictObject({ base_id: baseId(), id: typeId }),
@@ -92,7 +91,6 @@ export const profile = [
     answers: InferredSchema,
   }),
   route('GET /:base_id/record-types/:id/profile', {
-    tag: 'Record types',
     summary: 'Profile the records of a type: fields, frequent values, ranges, examples',
     need: ({ base_id = '', id = '' }) => ({ permission: 'read', base: base_id, recordType: id }),
     params: z.strictObject({ base_id: baseId(), id: typeId }),
@@ -118,4 +116,4 @@ export const profile = [
     }),
     answers: Profile,
   }),
-]
+])

@@ -12,7 +12,7 @@ import { graphql } from '../graphql/document.ts'
 import { BREAKS_CLIENTS, ChangeOfConfig, Kept, NewSecrets, SummaryOfChanges } from './config.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, onBase, time } from './route/shapes.ts'
 
 const diff = z.array(z.record(z.string(), z.unknown())).meta({ description: 'RFC 6902, from the fork.' })
@@ -103,9 +103,8 @@ const params = z.strictObject({ base_id: baseId() })
 /** A change-set is promoted with `write` on what it changes. Configuration needs `admin`. */
 const needsWrite = ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }) as const
 
-export const promotions = [
+export const promotions = tagged('Environments', [
   route('POST /:base_id/promote', {
-    tag: 'Environments',
     summary: 'Apply the changes of a preview to its production base, in one transaction',
     need: needsWrite,
     params,
@@ -122,7 +121,6 @@ export const promotions = [
     answers: Promotion,
   }),
   route('POST /:base_id/promote/proposal', {
-    tag: 'Environments',
     summary: 'Show what a promotion would change, and what prevents it',
     need: ({ base_id = '' }) => ({ permission: 'read', anyOf: base_id }),
     params,
@@ -138,7 +136,6 @@ export const promotions = [
     answers: Proposal,
   }),
   route('POST /:base_id/discard', {
-    tag: 'Environments',
     summary: 'Take changes out of a change-set',
     need: ({ base_id = '' }) => ({ permission: 'write', anyOf: base_id }),
     params,
@@ -152,7 +149,6 @@ export const promotions = [
     answers: Discarded,
   }),
   route('POST /:base_id/promote/rollback', {
-    tag: 'Environments',
     summary: 'Undo a promotion or a part of it, as a new entry of the history',
     need: needsWrite,
     params,
@@ -169,7 +165,6 @@ export const promotions = [
     answers: Promotion,
   }),
   route('GET /:base_id/promotions', {
-    tag: 'Environments',
     summary: 'List the promotions and rollbacks of a base, newest first',
     need: onBase('read'),
     params,
@@ -186,7 +181,6 @@ export const promotions = [
     answers: listOf(Promotion),
   }),
   route('GET /:base_id/promotions/:id', {
-    tag: 'Environments',
     summary: 'Get a promotion or rollback',
     need: onBase('read'),
     params: params.extend({ id: z.string().meta({ description: 'A promotion id.' }) }),
@@ -197,4 +191,4 @@ export const promotions = [
     reply: ({ promotion }) => ({ body: promotion, isLarge: true }),
     answers: Promotion,
   }),
-]
+])

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { anywhere, baseAccess, baseId, onType, typeId } from './route/shapes.ts'
 
 const params = z.strictObject({
@@ -12,10 +12,9 @@ const params = z.strictObject({
 })
 const Native = z.record(z.string(), z.unknown())
 
-export const providers = [
+export const providers = tagged('Providers', [
   route('POST /:base_id/providers/:provider/import', {
     size: 'bulk',
-    tag: 'Providers',
     summary: 'Create a record type from each tool definition',
     need: anywhere('manage'),
     params,
@@ -36,7 +35,6 @@ export const providers = [
     }),
   }),
   route('GET /:base_id/providers/:provider/export', {
-    tag: 'Providers',
     summary: "Export record types as the provider's tool definitions",
     need: baseAccess,
     params,
@@ -65,7 +63,6 @@ export const providers = [
   }),
   route('POST /:base_id/providers/:provider/records/:record_type', {
     size: 'record',
-    tag: 'Providers',
     summary: 'Create a record from a native tool call',
     need: onType('write'),
     params: params.extend({ record_type: typeId }),
@@ -94,4 +91,4 @@ export const providers = [
     statuses: [200, 201],
     answers: Record.extend({ tool_result: z.unknown() }).meta({ id: 'ToolCallRecord' }),
   }),
-]
+])

@@ -8,7 +8,7 @@ import { FoundRecord } from './records/shapes.ts'
 import { Relationship } from './relationships.ts'
 import { listOf } from './route/page.ts'
 import { includeTitles, json, names, pageQuery, readFilter, readJson, title, whole } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, onType, recordId, relTypeId, typeId } from './route/shapes.ts'
 
 const Related = z
@@ -23,9 +23,8 @@ const Related = z
   })
   .meta({ id: 'Related' })
 
-export const related = [
+export const related = tagged('Records', [
   route('GET /:base_id/records/:record_type/:id/related', {
-    tag: 'Records',
     summary: 'Get related records: each once, by a shortest path, nearest first',
     need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId, id: recordId }),
@@ -75,4 +74,4 @@ export const related = [
     reply: ({ related }) => ({ body: rowsBody(related) }),
     answers: listOf(Related),
   }),
-]
+])

@@ -6,7 +6,7 @@ import { WrittenInto } from './route/change-set.ts'
 import { listOf } from './route/page.ts'
 import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
 import type { Reply } from './route/reply.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import {
   anywhere,
   baseAccess,
@@ -120,9 +120,8 @@ const PutRelationship = graphql(
 )
 
 /** REST routes of relationships. */
-export const relationships = [
+export const relationships = tagged('Relationships', [
   route('GET /:base_id/relationships', {
-    tag: 'Relationships',
     summary: 'List relationships',
     need: baseAccess,
     params: inBase,
@@ -152,7 +151,6 @@ export const relationships = [
   }),
   route('PUT /:base_id/relationships', {
     size: 'record',
-    tag: 'Relationships',
     summary: 'Upsert a relationship by its type and ends',
     need: anywhere('write'),
     params: inBase,
@@ -170,7 +168,6 @@ export const relationships = [
   }),
   route('POST /:base_id/relationships', {
     size: 'record',
-    tag: 'Relationships',
     summary: 'Create a relationship',
     need: anywhere('write'),
     params: inBase,
@@ -187,7 +184,6 @@ export const relationships = [
     answers: Relationship,
   }),
   route('DELETE /:base_id/relationships', {
-    tag: 'Relationships',
     summary: 'Delete a relationship by its type and ends',
     need: anywhere('write'),
     params: inBase,
@@ -205,7 +201,6 @@ export const relationships = [
   }),
   route('PUT /:base_id/relationships/:id', {
     size: 'record',
-    tag: 'Relationships',
     summary: 'Upsert a relationship',
     need: anywhere('write'),
     params: one,
@@ -223,7 +218,6 @@ export const relationships = [
     answers: Relationship,
   }),
   route('GET /:base_id/relationships/:id', {
-    tag: 'Relationships',
     summary: 'Get a relationship',
     need: baseAccess,
     params: one,
@@ -235,7 +229,6 @@ export const relationships = [
     answers: Relationship,
   }),
   route('DELETE /:base_id/relationships/:id', {
-    tag: 'Relationships',
     summary: 'Delete a relationship',
     need: anywhere('write'),
     params: one,
@@ -245,4 +238,4 @@ export const relationships = [
     }`),
     answers: Deleted,
   }),
-]
+])

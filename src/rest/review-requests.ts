@@ -6,7 +6,7 @@ import { graphql } from '../graphql/document.ts'
 import { ofPreview, Promotion, PromotionFields, Proposal } from './promotions.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { Actor, baseId, onBase, time } from './route/shapes.ts'
 
 const Break = z.object({
@@ -80,9 +80,8 @@ export const RequestFields = graphql(`fragment RequestFields on ReviewRequest {
 const params = z.strictObject({ base_id: baseId() })
 const one = params.extend({ id: z.string().max(64).meta({ description: 'A review request id.' }) })
 
-export const reviewRequests = [
+export const reviewRequests = tagged('Environments', [
   route('POST /:base_id/review-requests', {
-    tag: 'Environments',
     summary: 'Ask a person for a promotion',
     need: onBase('read'),
     params,
@@ -99,7 +98,6 @@ export const reviewRequests = [
     answers: ReviewRequest,
   }),
   route('GET /:base_id/review-requests', {
-    tag: 'Environments',
     summary: 'List what waits for a person, or what was decided, newest first',
     need: onBase('read'),
     params,
@@ -117,7 +115,6 @@ export const reviewRequests = [
     answers: listOf(ReviewRequest),
   }),
   route('GET /:base_id/review-requests/:id', {
-    tag: 'Environments',
     summary: 'Get a review request, with what it would change now',
     need: onBase('read'),
     params: one,
@@ -137,7 +134,6 @@ export const reviewRequests = [
     answers: ReviewRequest,
   }),
   route('POST /:base_id/review-requests/:id/decision', {
-    tag: 'Environments',
     summary: 'Decide a review request; accepting promotes in the same transaction, or resumes the token',
     need: ({ base_id = '' }) => ({ permission: 'write', base: base_id, recordType: '*' }) as const,
     params: one,
@@ -157,4 +153,4 @@ export const reviewRequests = [
     }),
     answers: ReviewRequest,
   }),
-]
+])

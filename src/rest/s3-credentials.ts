@@ -5,11 +5,10 @@ import { S3CredentialBody } from '../contract/s3-shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, Deleted, onBase, time } from './route/shapes.ts'
 
 const PATH = '/:base_id/s3-credentials'
-const tag = 'S3 credentials'
 
 const fields = z.object({
   id: z.string(),
@@ -46,9 +45,8 @@ const S3CredentialFields = graphql(`fragment S3CredentialFields on S3Credential 
 
 const params = z.strictObject({ base_id: baseId() })
 
-export const s3Credentials = [
+export const s3Credentials = tagged('S3 credentials', [
   route(`POST ${PATH}`, {
-    tag,
     summary: 'Create a temporary S3 credential for the files of a base; its secrets are shown once',
     need: onBase('read'),
     params,
@@ -73,7 +71,6 @@ export const s3Credentials = [
     answers: NewS3Credential,
   }),
   route(`GET ${PATH}`, {
-    tag,
     summary: 'List valid S3 credentials, newest first, without their secrets',
     need: onBase('read'),
     params,
@@ -89,7 +86,6 @@ export const s3Credentials = [
     answers: listOf(S3Credential),
   }),
   route(`DELETE ${PATH}/:id`, {
-    tag,
     summary: 'Revoke an S3 credential',
     need: onBase('read'),
     params: params.extend({ id: z.string().min(1).max(64).meta({ description: 'Its id.' }) }),
@@ -100,7 +96,7 @@ export const s3Credentials = [
     ),
     answers: Deleted,
   }),
-]
+])
 
 // Commands that mount the files of an S3 credential as a folder.
 

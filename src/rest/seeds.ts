@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { SeedBody } from '../contract/seed-shapes.ts'
 import { graphql, type TadaDocumentNode } from '../graphql/document.ts'
 import { answerOf, crud } from './route/crud.ts'
-import { type Route, route } from './route/route.ts'
+import { type Row, route, tagged } from './route/route.ts'
 import { baseId, configurationId, onBase } from './route/shapes.ts'
 
 const kind = crud('/:base_id/seeds', {
@@ -34,9 +34,8 @@ const run = (
   path: string,
   summary: string,
   operation: TadaDocumentNode<{ done: Ran }, { base: string; id: string }>,
-): Route =>
+): Row =>
   route(`POST /:base_id/seeds/:name/${path}`, {
-    tag: 'Seeds',
     summary,
     need: onBase('manage'),
     params: z.strictObject({
@@ -49,7 +48,7 @@ const run = (
     answers: SeedRun,
   })
 
-export const seeds: Route[] = [
+export const seeds = tagged('Seeds', [
   ...kind,
   run(
     'apply',
@@ -75,4 +74,4 @@ export const seeds: Route[] = [
       [SeedRunFields],
     ),
   ),
-]
+])

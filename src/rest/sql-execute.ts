@@ -4,7 +4,7 @@ import { deletedBody, planBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { DeletionParts, PlanParts } from '../http/deletion-plan-fragment.ts'
 import { DeletionPlanAnswer, PlanFields } from './route/plan-fields.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseAccess, baseId, Deletion } from './route/shapes.ts'
 
 const Body = z.strictObject({
@@ -36,10 +36,9 @@ const Answer = z.object({
   deletion: Deletion.optional(),
 })
 
-export const sqlExecute = [
+export const sqlExecute = tagged('SQL', [
   route('POST /:base_id/sql/execute', {
     size: 'bulk',
-    tag: 'SQL',
     summary: 'Run SQL statements that write, in one transaction',
     need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
@@ -58,4 +57,4 @@ export const sqlExecute = [
     }),
     answers: z.union([Answer, DeletionPlanAnswer]),
   }),
-]
+])

@@ -6,7 +6,7 @@ import { graphql, type VariablesOf } from '../graphql/document.ts'
 import { compile, compileSubscription } from '../graphql/execute.ts'
 import { plainCell } from '../schema-shape/csv.ts'
 import { orAll } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { ALL, once, type RowsAnswer, type Table } from './route/rows.ts'
 import { baseAccess, baseId } from './route/shapes.ts'
 
@@ -80,9 +80,8 @@ const tableOf = (columns: Columns): Table => ({
   cells: (row) => columns.map(({ name }) => plainCell(row[name])),
 })
 
-export const sql = [
+export const sql = tagged('SQL', [
   route('POST /:base_id/sql', {
-    tag: 'SQL',
     summary: 'Run a read-only SQL statement',
     need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
@@ -93,4 +92,4 @@ export const sql = [
     rows: sqlRows,
     answers: Answer,
   }),
-]
+])

@@ -5,7 +5,7 @@ import { ACTOR_KINDS, Grant, TokenBody } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { Deleted, time } from './route/shapes.ts'
 
 const Bounds = z.object({
@@ -77,9 +77,8 @@ const TokenFields = graphql(`fragment TokenFields on Token {
 }`)
 const need = () => ({ admin: true }) as const
 
-export const tokens = [
+export const tokens = tagged('Tokens', [
   route('POST /tokens', {
-    tag: 'Tokens',
     summary: 'Create a scoped API token; its value is returned once',
     need,
     body: TokenBody,
@@ -98,7 +97,6 @@ export const tokens = [
     answers: Token,
   }),
   route('GET /tokens', {
-    tag: 'Tokens',
     summary: 'List tokens, their values masked',
     need,
     query: pageQuery,
@@ -113,7 +111,6 @@ export const tokens = [
     answers: listOf(Token),
   }),
   route('GET /tokens/self', {
-    tag: 'Tokens',
     summary: 'Get the calling token: its grants and expiry, and what is left of its rules',
     need: () => null,
     operation: graphql(`query GetOwnToken { ownToken { ...TokenFields bounds } }`, [TokenFields]),
@@ -121,7 +118,6 @@ export const tokens = [
     answers: Token,
   }),
   route('POST /tokens/self/sign-in-codes', {
-    tag: 'Tokens',
     summary: 'Make a one-time code that signs a browser in to the GraphQL playground',
     need: () => null,
     operation: graphql(
@@ -132,7 +128,6 @@ export const tokens = [
     answers: SignInCode,
   }),
   route('POST /tokens/rotate-admin', {
-    tag: 'Tokens',
     summary:
       'Replace the administrator token of the server; the new value is returned once, the former is revoked',
     need,
@@ -144,7 +139,6 @@ export const tokens = [
     answers: Token,
   }),
   route('DELETE /tokens/:id', {
-    tag: 'Tokens',
     summary: 'Revoke a token',
     need,
     params: z.strictObject({ id: z.string().min(1).max(64) }),
@@ -153,4 +147,4 @@ export const tokens = [
     ),
     answers: Deleted,
   }),
-]
+])

@@ -7,7 +7,7 @@ import { Record } from './records/shapes.ts'
 import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
 import { includeTitles, pageQuery, title } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { Actor, baseAccess, baseId, time, typeId } from './route/shapes.ts'
 
 const TrashedRecord = Record.omit({ operation: true, dry_run: true })
@@ -19,9 +19,8 @@ const TrashedRecord = Record.omit({ operation: true, dry_run: true })
   })
   .meta({ id: 'TrashedRecord' })
 
-export const trash = [
+export const trash = tagged('History', [
   route('GET /:base_id/trash', {
-    tag: 'History',
     summary: 'List the deleted records that can be restored, most recently deleted first',
     need: baseAccess,
     params: z.strictObject({ base_id: baseId() }),
@@ -45,4 +44,4 @@ export const trash = [
     }),
     answers: listOf(TrashedRecord),
   }),
-]
+])

@@ -5,7 +5,7 @@ import { graphql } from '../graphql/document.ts'
 import { answerOf, crud, rotation, WarningsMeta } from './route/crud.ts'
 import { listOf } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { type Route, route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, configurationId, onBase, time } from './route/shapes.ts'
 
 const Trigger = answerOf('Trigger', TriggerBody).extend({
@@ -70,12 +70,11 @@ const Delivery = z
   .meta({ id: 'TriggerDelivery' })
 
 const params = z.strictObject({ base_id: baseId(), id: configurationId('A trigger') })
-const act = { tag: 'Triggers', need: onBase('manage'), body: z.strictObject({}).optional() } as const
+const act = { need: onBase('manage'), body: z.strictObject({}).optional() } as const
 
-export const triggers: Route[] = [
+export const triggers = tagged('Triggers', [
   ...crud('/:base_id/triggers', kind),
   route('GET /:base_id/triggers/:id/deliveries', {
-    tag: 'Triggers',
     summary: 'List the deliveries of a trigger, newest first',
     need: onBase('read'),
     params,
@@ -121,4 +120,4 @@ export const triggers: Route[] = [
     kind,
     'Give a trigger a new secret; deliveries are signed with both for 24 hours',
   ),
-]
+])

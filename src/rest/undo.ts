@@ -7,7 +7,7 @@ import { graphql } from '../graphql/document.ts'
 import { ChangeCount } from './changes.ts'
 import { NewSecrets } from './config.ts'
 import { title } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { anywhere, baseId } from './route/shapes.ts'
 
 const Body = z.strictObject({
@@ -106,9 +106,8 @@ const Undo = z
   })
   .meta({ id: 'Undo' })
 
-export const undo = [
+export const undo = tagged('History', [
   route('POST /:base_id/revert', {
-    tag: 'History',
     summary:
       'Revert all changes of a request, of an actor since a time, or of the own last request, in one transaction',
     need: anywhere('write'),
@@ -144,4 +143,4 @@ export const undo = [
     }),
     answers: Undo,
   }),
-]
+])

@@ -5,10 +5,9 @@ import { SecretBody } from '../contract/secret-shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf, without } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { configurationId, Deleted, expectedVersion, time } from './route/shapes.ts'
 
-const tag = 'Vault'
 const PATH = '/vault/secrets'
 
 const Secret = z
@@ -46,9 +45,8 @@ const SecretFields = graphql(`fragment SecretFields on Secret {
 const need = () => ({ admin: true }) as const
 const params = z.strictObject({ name: configurationId('A secret', 'The name of a secret.') })
 
-export const vault = [
+export const vault = tagged('Vault', [
   route(`GET ${PATH}`, {
-    tag,
     summary: 'List secrets, without their values',
     need,
     query: pageQuery,
@@ -63,7 +61,6 @@ export const vault = [
     answers: listOf(Secret),
   }),
   route(`PUT ${PATH}/:name`, {
-    tag,
     summary: 'Create a secret or change it; what is left out stays as it is',
     need,
     params,
@@ -91,7 +88,6 @@ export const vault = [
     answers: Secret,
   }),
   route(`GET ${PATH}/:name`, {
-    tag,
     summary: 'Get a secret, without its value',
     need,
     params,
@@ -102,7 +98,6 @@ export const vault = [
     answers: Secret,
   }),
   route(`DELETE ${PATH}/:name`, {
-    tag,
     summary: 'Delete a secret; what refers to it sends nothing from then on',
     need,
     params,
@@ -115,7 +110,6 @@ export const vault = [
     answers: Deleted,
   }),
   route('POST /vault/rotate', {
-    tag,
     summary: 'Encrypt all secrets under the first master key of the server',
     need,
     operation: graphql(
@@ -123,4 +117,4 @@ export const vault = [
     ),
     answers: MasterKeyRotation,
   }),
-]
+])

@@ -7,12 +7,11 @@ import { graphql } from '../graphql/document.ts'
 import { FoundRecord } from './records/shapes.ts'
 import { listOf } from './route/page.ts'
 import { json, names, pageQuery, readFilter, readJson, whole } from './route/query.ts'
-import { route } from './route/route.ts'
+import { route, tagged } from './route/route.ts'
 import { baseId, onType, typeId } from './route/shapes.ts'
 
-export const wait = [
+export const wait = tagged('Claims', [
   route('GET /:base_id/wait/:record_type', {
-    tag: 'Claims',
     summary:
       'Long-poll for a matching record: returns the first page that has one, or an empty page after the timeout',
     need: onType('read'),
@@ -45,4 +44,4 @@ export const wait = [
     reply: ({ waitForRecords }) => ({ body: rowsBody(waitForRecords) }),
     answers: listOf(FoundRecord),
   }),
-]
+])

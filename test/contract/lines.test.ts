@@ -41,7 +41,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   oauth: 1989,
   postgres: 1500,
   // With the pace of a token, and who proposed the changes of a group.
-  rest: 9826,
+  rest: 9723,
   s3: 2472,
   'schema-shape': 1750,
   src: 1000,

@@ -15,7 +15,7 @@ import { listOf } from '../route/page.ts'
 import { readConditions } from '../route/preconditions.ts'
 import { pageOf, pageQuery, readQuery, whole } from '../route/query.ts'
 import { atRequest } from '../route/reply.ts'
-import type { Route } from '../route/route.ts'
+import type { Row } from '../route/route.ts'
 import { onBase } from '../route/shapes.ts'
 import {
   File,
@@ -154,13 +154,12 @@ function required(query: Query, name: 'from' | 'to'): number {
 }
 
 /** The route of the download. HEAD answers the same headers. */
-export const downloadRoute: Route = {
+export const downloadRoute: Row = {
   id: `GET ${PATH}`,
   method: 'GET',
   path: PATH,
   writes: false,
   spec: {
-    tag: 'Files',
     summary: 'Download a file, or read its metadata, some lines, its versions, or the difference of two',
     need: onBase('read'),
     params: fileParams,

@@ -6,7 +6,7 @@ import { graphql } from '../../graphql/document.ts'
 import { listOf } from '../route/page.ts'
 import { patchForms } from '../route/patch-forms.ts'
 import { pageQuery, whole } from '../route/query.ts'
-import { type Route, route } from '../route/route.ts'
+import { route } from '../route/route.ts'
 import { Deleted, onBase } from '../route/shapes.ts'
 import { contentTag, File, FileEntry, FileFields, fileParams, targetOf, typeParams } from './shapes.ts'
 
@@ -36,11 +36,8 @@ const DeleteFile = graphql(
   }`,
 )
 
-const tag = 'Files'
-
-export const metadataRoutes: readonly Route[] = [
+export const metadataRoutes = [
   route('GET /:base_id/files/:file_type', {
-    tag,
     summary: 'List files in the order of their paths',
     need: onBase('read'),
     params: typeParams,
@@ -61,7 +58,6 @@ export const metadataRoutes: readonly Route[] = [
     answers: listOf(FileEntry),
   }),
   route('PATCH /:base_id/files/:file_type/*', {
-    tag,
     summary: 'Move a file, change its properties, or edit its text',
     need: onBase('write'),
     params: fileParams,
@@ -91,7 +87,6 @@ export const metadataRoutes: readonly Route[] = [
     answers: File,
   }),
   route('DELETE /:base_id/files/:file_type/*', {
-    tag,
     summary: 'Delete a file',
     need: onBase('write'),
     params: fileParams,

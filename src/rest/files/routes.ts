@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
-import type { Route } from '../route/route.ts'
+import { tagged } from '../route/route.ts'
 import { downloadRoute } from './download.ts'
 import { metadataRoutes } from './metadata-routes.ts'
 import { searchRoute } from './search.ts'
 import { uploadRoute } from './upload.ts'
 
 /** REST routes of files. */
-export const files: readonly Route[] = [...metadataRoutes, searchRoute, uploadRoute, downloadRoute]
+export const files = tagged('Files', [...metadataRoutes, searchRoute, uploadRoute, downloadRoute])
 
 /** Segments before the path of a file: `/v1/{base_id}/files/{file_type}/`. */
 const BEFORE = 5

@@ -38,7 +38,6 @@ const FoundFile = File.omit({ operation: true, dry_run: true })
   .meta({ id: 'FoundFile' })
 
 export const searchRoute = route('GET /:base_id/files', {
-  tag: 'Files',
   summary: 'Find files by words of their paths and texts, best first',
   need: onBase('read'),
   params: z.strictObject({ base_id: baseId() }),

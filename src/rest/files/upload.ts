@@ -17,7 +17,7 @@ import { readContentConditions } from '../route/preconditions.ts'
 import { queryShape, readQuery } from '../route/query.ts'
 import { send } from '../route/reply.ts'
 import { partsNamed, readKey } from '../route/request-parts.ts'
-import type { Route } from '../route/route.ts'
+import type { Row } from '../route/route.ts'
 import { onBase } from '../route/shapes.ts'
 import { contentTag, File, FileFields, fileParams, locationOf, targetOf } from './shapes.ts'
 
@@ -127,13 +127,12 @@ function atUpload(thrown: unknown, replayed: boolean): unknown {
 }
 
 /** The route of the upload. */
-export const uploadRoute: Route = {
+export const uploadRoute: Row = {
   id: `PUT ${PATH}`,
   method: 'PUT',
   path: PATH,
   writes: true,
   spec: {
-    tag: 'Files',
     summary: 'Create a file, or give it another content. The body is the content',
     need: onBase('write'),
     params: fileParams,

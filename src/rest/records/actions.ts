@@ -12,7 +12,6 @@ const ActBody = z.strictObject({ expected_version: expectedVersion, claim_id: cl
 /** REST routes for actions on an existing record. */
 export const recordActs = [
   route('DELETE /:base_id/records/:record_type/:id', {
-    tag: 'Records',
     summary: 'Delete a record',
     need: onType('write'),
     params: one,
@@ -30,7 +29,6 @@ export const recordActs = [
     answers: Deleted,
   }),
   route('POST /:base_id/records/:record_type/:id/cancel', {
-    tag: 'Records',
     summary: 'Cancel a record',
     need: onType('write'),
     params: one,
@@ -45,7 +43,6 @@ export const recordActs = [
     answers: Record,
   }),
   route('POST /:base_id/records/:record_type/:id/restore', {
-    tag: 'Records',
     summary: 'Restore a cancelled or deleted record',
     need: onType('write'),
     params: one,

@@ -163,7 +163,6 @@ const need = onType('read')
 /** REST routes that query many records. */
 export const recordLists = [
   route('GET /:base_id/records/:record_type', {
-    tag: 'Records',
     summary: 'List records',
     need,
     params: inType,
@@ -197,7 +196,6 @@ export const recordLists = [
     answers: listOf(FoundRecord),
   }),
   route('POST /:base_id/records/:record_type/query', {
-    tag: 'Records',
     summary: 'Query records: like the list, with the query in the body',
     need,
     params: inType,

@@ -38,7 +38,6 @@ const twoClaims = () =>
 export const recordPatch = [
   route('PATCH /:base_id/records/:record_type/:id', {
     size: 'record',
-    tag: 'Records',
     summary: 'Patch a record',
     need: onType('write'),
     params: one,

@@ -46,7 +46,6 @@ const contentOf = (body: z.output<typeof PutBody> | z.output<typeof PostBody>) =
 export const recordPuts = [
   route('PUT /:base_id/records/:record_type', {
     size: 'record',
-    tag: 'Records',
     summary: 'Upsert a record by its external id',
     need: onType('write'),
     params: inType,
@@ -73,7 +72,6 @@ export const recordPuts = [
   }),
   route('POST /:base_id/records/:record_type', {
     size: 'record',
-    tag: 'Records',
     summary: 'Create a record',
     need: onType('write'),
     params: inType,
@@ -100,7 +98,6 @@ export const recordPuts = [
   }),
   route('PUT /:base_id/records/:record_type/:id', {
     size: 'record',
-    tag: 'Records',
     summary: 'Upsert a record',
     need: onType('write'),
     params: one,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { splitNames } from '../../contract/field-list.ts'
 import { trim } from '../../contract/response-bodies.ts'
 import { asOf, names, whole } from '../route/query.ts'
-import { route } from '../route/route.ts'
+import { route, tagged } from '../route/route.ts'
 import { onType } from '../route/shapes.ts'
 import { recordActs } from './actions.ts'
 import { target } from './fragments.ts'
@@ -17,11 +17,10 @@ const past = z.strictObject({
   version: whole(1, 2_147_483_647, undefined, 'The version to return.'),
   as_of: asOf,
 })
-export const records = [
+export const records = tagged('Records', [
   ...recordLists,
   ...recordPuts,
   route('GET /:base_id/records/:record_type/:id', {
-    tag: 'Records',
     summary: 'Get a record: its current state, one of its versions, or its state at a time',
     need: onType('read'),
     params: oneAnywhere,
@@ -54,4 +53,4 @@ export const records = [
   }),
   ...recordPatch,
   ...recordActs,
-]
+])

@@ -10,12 +10,12 @@ import type { CrudSpec } from './crud-spec.ts'
 import { listOf, without } from './page.ts'
 import { patchForms } from './patch-forms.ts'
 import { pageOf, pageQuery, whole } from './query.ts'
-import { type Route, route } from './route.ts'
+import { type Route, type Row, route, tagged } from './route.ts'
 import { baseId, configurationId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
 
 /** Generates the routes of a configuration kind: list, PUT, GET, history, PATCH and DELETE. */
 export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: CrudSpec<Q>): Route[] {
-  const { tag, answers, writes, needs = {}, renamed = {} } = spec
+  const { answers, writes, needs = {}, renamed = {} } = spec
   const one = `${spec.label.charAt(0).toLowerCase()}${spec.label.slice(1)}`
   const many = path.slice(path.lastIndexOf('/') + 1).replaceAll('-', ' ')
   const kind = kindAt(path)
@@ -30,9 +30,8 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
   const read = needs.read ?? onBase('read')
   const write = needs.write ?? onBase('manage')
   const query = writes && { query: writes.query }
-  return [
+  return tagged(spec.tag, [
     route(`GET ${path}`, {
-      tag,
       summary: `List ${many}`,
       need: needs.list ?? read,
       params: params.pick({ base_id: true }),
@@ -41,7 +40,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers: listOf(answers),
     }),
     route(`PUT ${path}/:id`, {
-      ...{ tag, renamed },
+      renamed,
       summary: `Create ${one} or replace it`,
       need: write,
       params,
@@ -64,7 +63,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers,
     }),
     route(`GET ${path}/:id`, {
-      ...{ tag, renamed },
+      renamed,
       summary: `Get ${one}`,
       need: read,
       params,
@@ -76,7 +75,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers,
     }),
     route(`GET ${path}/:id/history`, {
-      ...{ tag, renamed },
+      renamed,
       summary: `List the versions of ${one}, newest first, also after its deletion`,
       need: read,
       params,
@@ -90,7 +89,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers: listOf(ConfigurationVersion),
     }),
     route(`PATCH ${path}/:id`, {
-      ...{ tag, renamed },
+      renamed,
       summary: `Update ${one}: merge into its definition`,
       need: write,
       params,
@@ -112,7 +111,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       answers,
     }),
     route(`DELETE ${path}/:id`, {
-      ...{ tag, renamed },
+      renamed,
       summary: `Delete ${spec.removes ?? one}`,
       need: write,
       params,
@@ -122,18 +121,17 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       reply: ({ gone }) => ({ body: deletedBody(gone) }),
       answers: Deleted,
     }),
-  ]
+  ])
 }
 
 /** The route that gives a resource a new secret. */
 export function rotation<Q extends z.ZodObject>(
   path: `/:base_id/${string}`,
-  { tag, label, answers }: CrudSpec<Q>,
+  { label, answers }: CrudSpec<Q>,
   summary: string,
-): Route {
+): Row {
   const { rotate } = kindDocuments(kindAt(path), fieldsOf(answers))
   return route(`POST ${path}/:id/rotate-secret`, {
-    tag,
     summary,
     need: onBase('manage'),
     params: z.strictObject({ base_id: baseId(), id: configurationId(label) }),

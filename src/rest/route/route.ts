@@ -27,7 +27,6 @@ type Spec<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Varia
   summary: string
   /** More than the summary says. */
   description?: string
-  tag: string
   params?: P
   query?: Q
   body?: B
@@ -90,7 +89,6 @@ export type Route = {
     Spec<Shape, z.ZodObject, Shape, unknown, unknown>,
     | 'summary'
     | 'description'
-    | 'tag'
     | 'need'
     | 'params'
     | 'query'
@@ -102,6 +100,7 @@ export type Route = {
     | 'statuses'
     | 'versioned'
   > & {
+    tag: string
     /** The request body, or the success response, is a content of any type. */
     content?: 'body' | 'answer'
     /** Request headers of its own: name and description. */
@@ -114,10 +113,17 @@ export type Route = {
   mount: (app: FastifyInstance, sizes: BodySizes) => void
 }
 
+/** A route whose list says its tag. */
+export type Row = Omit<Route, 'spec'> & { spec: Omit<Route['spec'], 'tag'> & { tag?: string } }
+
+/** The routes of a noun, under the tag that the description groups them by. */
+export const tagged = (tag: string, rows: readonly Row[]): Route[] =>
+  rows.map((row) => ({ ...row, spec: { tag, ...row.spec } }))
+
 export function route<P extends Shape, Q extends z.ZodObject, B extends Shape, Result, Variables>(
   id: `${Method} /${string}`,
   spec: Spec<P, Q, B, Result, Variables> & Unsaid<P, Q, B, Variables>,
-): Route {
+): Row {
   const [method, path] = id.split(' ') as [Method, string]
   const run = compile(spec.operation)
   const writes = spec.operation.definitions.some(

@@ -10,7 +10,7 @@ import { spellings } from './aliases.ts'
 import { queryShape } from './query.ts'
 import { atRequest } from './reply.ts'
 import { type Parts, readParts } from './request-parts.ts'
-import type { Loose, Route } from './route.ts'
+import type { Loose, Route, Row } from './route.ts'
 
 type Filters = z.ZodObject<{ after: z.ZodType<number | undefined> }>
 type Item = { seq: number }
@@ -18,7 +18,6 @@ type Item = { seq: number }
 type Written = LRUCache<number, ServerEvent>
 type StreamSpec<P extends z.ZodType, Q extends z.ZodObject, Result, Variables, End, Base> = {
   summary: string
-  tag: string
   params: P
   query: Q
   need: (params: Record<string, string>) => Need
@@ -41,7 +40,7 @@ type StreamSpec<P extends z.ZodType, Q extends z.ZodObject, Result, Variables, E
 export function streamRoute<P extends z.ZodType, Q extends Filters, Result, Variables, End, Base>(
   id: `GET /${string}`,
   spec: StreamSpec<P, Q, Result, Variables, End, Base>,
-): Route {
+): Row {
   const path = id.slice('GET '.length)
   const findEnd = compile(spec.end.operation)
   const subscribe = compileSubscription(spec.operation)
