@@ -35,7 +35,7 @@ export const ToolCall = builder.objectRef<NonNullable<changes.Change['call']>>('
 })
 
 /** Who proposed a change that a promotion wrote. */
-export const ProposedRef = builder.objectRef<Proposed>('ProposedBy').implement({
+const ProposedRef = builder.objectRef<Proposed>('ProposedBy').implement({
   description: 'Who proposed a change that a promotion of a change-set wrote.',
   fields: (t) => ({
     tokenId: t.exposeString('tokenId', { nullable: true }),

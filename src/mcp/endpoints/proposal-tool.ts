@@ -4,7 +4,6 @@ import { changeLines, countLine, type PlannedChange } from '../../contract/chang
 import { DomainError } from '../../foundation/errors.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 import { named } from '../tools/environments.ts'
 import { changesForView, forView } from '../views/views.ts'
@@ -23,9 +22,7 @@ const SAYS = {
 export const proposalTool = tool(PROPOSAL, {
   ...SAYS,
   permission: 'read',
-  hints: {},
   input: z.strictObject(reading),
-  output: answerOutput,
   showsRecords: true,
   plans: 'promotion',
   run: async ({ base_id: base }, context) => {

@@ -21,6 +21,3 @@ export const recordOutput = {
   type: 'object',
   properties: { data: { type: 'object' } },
 }
-
-/** Output schema of any other single object. */
-export const answerOutput = { type: 'object', properties: {} }

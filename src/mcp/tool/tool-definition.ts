@@ -28,15 +28,18 @@ export type Described = {
   description: string
   /** Permission that the token must hold somewhere in the base for the tool to be listed. */
   permission: Permission
-  /** `openWorld`: the tool may send to other systems. */
-  hints: { destructive?: boolean; idempotent?: boolean; openWorld?: boolean }
-  output: object
+  /** `openWorld`: the tool may send to other systems. What only reads is neither destructive nor repeated in vain. */
+  hints?: { destructive?: boolean; idempotent?: boolean; openWorld?: boolean }
+  /** The schema of the answer: by default any object. */
+  output?: object
 }
+
+const ANSWER = { type: 'object', properties: {} }
 
 /** Builds the definition of a tool. Hints that are not given follow from its permission. */
 export const definition = (
   name: string,
-  { title, description, permission, hints, output }: Described,
+  { title, description, permission, hints = {}, output = ANSWER }: Described,
   inputSchema: PortableSchema,
 ): ToolDefinition => ({
   name,

@@ -22,7 +22,6 @@ export const aggregateTools = [
     description:
       'Count, sum and compare by group. aggregations: [{"fn":"sum","field":"data.n","alias":"n"}]; fn: count sum avg min max count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}]. having (a filter) and sort name results: "-n".',
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       record_type: z.string(),

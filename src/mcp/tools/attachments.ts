@@ -6,7 +6,7 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BYTES_OF_TOKEN } from '../budget/fit.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
-import { answerOutput, pageArguments } from '../tool/page-arguments.ts'
+import { pageArguments } from '../tool/page-arguments.ts'
 import { reading, tool, writing } from '../tool/tool.ts'
 import { attachNamed } from './files/attach.ts'
 import { one } from './records/operations.ts'
@@ -40,14 +40,12 @@ export const attachmentTools = [
       content_type: z.string().optional(),
       ...writing,
     }),
-    output: answerOutput,
     run: attachNamed,
   }),
   tool('attachments', {
     title: 'Attachments',
     description: 'Read the files of a record.',
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       ...one,
@@ -56,7 +54,6 @@ export const attachmentTools = [
       cursor: pageArguments.cursor,
       ...reading,
     }),
-    output: answerOutput,
     run: async ({ base_id, record_type, id, filename, limit, cursor, max_tokens }, context) => {
       const record = { base: base_id, recordType: record_type, recordId: id }
       if (filename !== undefined) {

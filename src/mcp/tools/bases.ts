@@ -7,7 +7,7 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
-import { answerOutput, pageArguments, pageOutput } from '../tool/page-arguments.ts'
+import { pageArguments, pageOutput } from '../tool/page-arguments.ts'
 import { accountTool, reading, writing } from '../tool/tool.ts'
 
 const ToolBase = graphql(`fragment ToolBase on Base {
@@ -40,7 +40,6 @@ export const baseTools = [
     title: 'List bases',
     description: 'List the bases of this token; other tools take one as base_id.',
     permission: 'read',
-    hints: { idempotent: true },
     input: z.strictObject({ ...pageArguments, ...reading }),
     output: pageOutput,
     run: async (args, context) => {
@@ -55,7 +54,6 @@ export const baseTools = [
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input: z.strictObject({ base_id: z.string(), ...texts, settings, ...writing }),
-    output: answerOutput,
     run: async ({ base_id, name, description, settings }, context) => {
       const input = omitUndefined({ name, description, settings })
       const done = await putBase({ id: base_id, input }, context).catch((thrown: unknown) => {

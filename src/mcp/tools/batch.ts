@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 
 const run = staticOperation(
@@ -41,7 +40,6 @@ export const batchTools = [
       operations,
       ...deleting,
     }),
-    output: answerOutput,
     run: async ({ base_id, operations }, context) => {
       const { rows, count, requestId, warnings, ...done } = (
         await run({ base: base_id, operations }, context)

@@ -14,7 +14,7 @@ import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { without } from '../budget/lean.ts'
 import { ReadResult, type Row } from '../budget/read-result.ts'
-import { answerOutput, PAGE, pageOutput } from '../tool/page-arguments.ts'
+import { PAGE, pageOutput } from '../tool/page-arguments.ts'
 import { refuseOthers } from '../tool/refuse-others.ts'
 import { deleting, reading, tool } from '../tool/tool.ts'
 import { changesForView, forView } from '../views/views.ts'
@@ -116,7 +116,6 @@ export const changeTools = [
     description:
       'Log of changes. group=request: what each did. include=before: old values. trace=seq: causes, effects. calls: tool calls.',
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       ...selection,
@@ -223,7 +222,6 @@ export const changeTools = [
       with_effects: z.boolean().optional(),
       ...deleting,
     }),
-    output: answerOutput,
     lean: leanUndo,
     run: async (
       { base_id, record_type, request_id, on_conflict, with_effects, ...args },

@@ -87,7 +87,6 @@ export const configurationTools = [
     description:
       'Triggers, inbound webhooks, actions, endpoints, toolsets, seeds, file types: a list, or one by id. log: its deliveries or runs.',
     permission: 'read',
-    hints: { idempotent: true },
     isUnlisted: true,
     showsRecords: true,
     input: z.strictObject({

@@ -7,7 +7,6 @@ import type { Context } from '../../graphql/context.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 import { KINDS, shownDefinition } from './configuration.ts'
 
@@ -94,7 +93,6 @@ export const configureTools = [
       expected_version: z.int32().min(1).optional(),
       ...deleting,
     }),
-    output: answerOutput,
     run: async (
       { base_id: base, kind, id, fields, act, delivery_id: delivery, expected_version },
       context,

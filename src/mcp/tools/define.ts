@@ -10,7 +10,6 @@ import type { Context } from '../../graphql/context.ts'
 import { compile } from '../../graphql/execute.ts'
 import { kindDocuments } from '../../graphql/kind-documents.ts'
 import { mergePatch } from '../../json/merge-patch.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 import { type Definition, defineAll, readAlso } from './define-all.ts'
 import { definedBody } from './defined-body.ts'
@@ -88,7 +87,6 @@ export const defineTools = [
     permission: 'manage',
     hints: { idempotent: true, destructive: true },
     input,
-    output: answerOutput,
     run: async ({ base_id: base, stated: _, idempotency_key: __, dry_run: ___, also, ...args }, context) => {
       if (also != null && !(Array.isArray(also) && also.length === 0))
         return defineAll(base, [definitionOf(args), ...readAlso(also, one, definitionOf)], context)

@@ -5,7 +5,6 @@ import type { Context } from '../../graphql/context.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { accountTool, deleting } from '../tool/tool.ts'
 
 const deleteBase = staticOperation(
@@ -48,7 +47,6 @@ export const definitionTools = [
     permission: 'manage',
     hints: { destructive: true },
     input: z.strictObject({ base_id: z.string(), kind: z.enum(KINDS), id: z.string(), ...deleting }),
-    output: answerOutput,
     run: async ({ base_id, kind, id }, context) => deletedOr(await RUN[kind]({ base: base_id, id }, context)),
   }),
 ]

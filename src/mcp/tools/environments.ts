@@ -15,7 +15,6 @@ import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { DeletionParts, PlanParts } from '../../http/deletion-plan-fragment.ts'
 import { deletedOr } from '../tool/approval.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { refuseOthers } from '../tool/refuse-others.ts'
 import { deleting, tool } from '../tool/tool.ts'
 import { changesForView, forView } from '../views/views.ts'
@@ -99,7 +98,6 @@ export const previewTools = [
       state: z.enum(LISTED_STATES).optional().meta({ description: 'list: only change-sets in it.' }),
       ...deleting,
     }),
-    output: answerOutput,
     run: async ({ base_id, action, name, description, copy, state }, context) => {
       const others = {
         create: { state },
@@ -131,7 +129,6 @@ export const promoteTools = [
       force: z.boolean().optional(),
       ...deleting,
     }),
-    output: answerOutput,
     run: async ({ base_id, from, prune, resources, force, migration, resolve }, context, _, { hasViews }) => {
       const selected = omitUndefined({ prune, resources, force, migration, resolve })
       const args = { ...placesOf(base_id, from), ...selected }

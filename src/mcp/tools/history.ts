@@ -5,7 +5,7 @@ import { invalid } from '../../foundation/errors.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { BY_CURSOR, ReadResult } from '../budget/read-result.ts'
-import { answerOutput, PAGE } from '../tool/page-arguments.ts'
+import { PAGE } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 import { ToolRecord } from './records/operations.ts'
 
@@ -28,7 +28,6 @@ export const historyTools = [
     title: 'History',
     description: 'Versions with diffs; version or as_of: the record then.',
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       record_type: z.string(),
@@ -39,7 +38,6 @@ export const historyTools = [
       cursor: z.string().optional(),
       ...reading,
     }),
-    output: answerOutput,
     run: async ({ base_id, record_type, id, version, as_of, limit, cursor }, context) => {
       const target = { base: base_id, recordType: record_type, id }
       if (version !== undefined || as_of !== undefined) {

@@ -17,7 +17,6 @@ import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { ReadResult } from '../budget/read-result.ts'
 import type { Caller } from '../protocol/provider.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { refuseOthers } from '../tool/refuse-others.ts'
 import { reading, type TwoSided, tool } from '../tool/tool.ts'
 import type { CalledAt, Given } from '../tool/tool-call.ts'
@@ -123,7 +122,7 @@ async function openRequest(base: string, from: string, context: Context) {
   return page.data.find((each) => each.from === from)
 }
 
-const shown = { isUnlisted: true, output: answerOutput, run: show } as const
+const shown = { isUnlisted: true, run: show } as const
 const submitted = {
   ...shown,
   permission: 'write',
@@ -147,7 +146,6 @@ const showing = tool('propose', {
   title: 'Propose a promotion',
   description: `${WHAT} T${HOW_DECIDED}`,
   permission: 'read',
-  hints: {},
   decidesAt: productionOf,
   input: input.extend({
     submit: input.shape.submit.meta(unlisted),

@@ -25,7 +25,6 @@ export const recordTypeTools = [
     title: 'List types',
     description: 'The record types with their JSON Schemas. Start here.',
     permission: 'read',
-    hints: { idempotent: true },
     input: z.strictObject({ ...pageArguments, ...reading }),
     output: pageOutput,
     run: async (args, context) => {

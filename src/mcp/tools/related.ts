@@ -20,7 +20,6 @@ export const relatedTools = [
     title: 'Get related',
     description: 'Linked records, nearest first.',
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       record_type: z.string(),

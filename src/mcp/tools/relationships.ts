@@ -4,7 +4,6 @@ import { trim } from '../../contract/response-bodies.ts'
 import { invalid } from '../../foundation/errors.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { byName } from '../tool/by-name.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 
 const put = staticOperation(`mutation ToolLink($base: String!, $input: RelationshipInput!) {
@@ -39,7 +38,6 @@ export const relationshipTools = [
       replace: z.boolean().optional(),
       ...writing,
     }),
-    output: answerOutput,
     run: async (args, context) => {
       const { data, remove: removes, replace, idempotency_key: _, dry_run: __, ...named } = args
       const { base, ...ends } = byName(named)

@@ -8,7 +8,6 @@ import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import type { Context } from '../../graphql/context.ts'
 import { graphql } from '../../graphql/document.ts'
 import { staticOperation } from '../../graphql/execute.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 import { chosen, placesOf } from './environments.ts'
 
@@ -52,11 +51,9 @@ export const reviewTool = tool('review', {
   description:
     'Say something about a change-set, or about some of its records or fields. approve counts for the revision that propose showed; request_changes sends it back, reject closes it.',
   permission: 'write',
-  hints: {},
   isUnlisted: true,
   decidesAt: (base) => anyPreviewOf(productionOf(base)),
   input: z.strictObject({ from: chosen.from, ...verdict, ...writing }),
-  output: answerOutput,
   run: async ({ base_id, from, verdict, revision, resources, text }, context) => {
     const said = { verdict, ...omitUndefined({ revision, resources, text }) }
     return trim((await review({ base: placesOf(base_id, from).from, ...said }, context)).done)

@@ -4,7 +4,6 @@ import { RollbackBody } from '../../contract/config-shapes.ts'
 import { productionOf } from '../../contract/ids.ts'
 import { omitUndefined } from '../../foundation/omit-undefined.ts'
 import { staticOperation } from '../../graphql/execute.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { tool, writing } from '../tool/tool.ts'
 import { promotedBody } from './environments.ts'
 
@@ -31,7 +30,6 @@ export const rollbackPromotionTools = [
       migration: RollbackBody.shape.migration,
       ...writing,
     }),
-    output: answerOutput,
     run: async ({ base_id, promotion_id: promotionId, resources, migration }, context) => {
       const args = { base: productionOf(base_id), promotionId, ...omitUndefined({ resources, migration }) }
       return promotedBody((await rollback(args, context)).done)

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { staticOperation } from '../../graphql/execute.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { withProgress } from '../tool/progress.ts'
 import { tool, writing } from '../tool/tool.ts'
 
@@ -25,7 +24,6 @@ export const runActionTools = [
       input: z.record(z.string(), z.unknown()).optional(),
       ...writing,
     }),
-    output: answerOutput,
     run: async ({ base_id: base, id, input = {} }, context, caller) =>
       trim((await withProgress(caller, () => run({ base, id, input }, context))).done),
   }),

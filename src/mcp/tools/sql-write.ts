@@ -6,7 +6,6 @@ import { parseJson } from '../../json/parse.ts'
 import { without } from '../budget/lean.ts'
 import type { Row } from '../budget/read-result.ts'
 import { deletedOr } from '../tool/approval.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { deleting, tool } from '../tool/tool.ts'
 
 const run = staticOperation(
@@ -32,7 +31,6 @@ export const sqlWriteTools = [
       params: z.unknown().optional().meta({ description: 'As in sql_query.' }),
       ...deleting,
     }),
-    output: answerOutput,
     lean: leanResults,
     run: async ({ base_id, statements, params }, context) => {
       // `params` may be stringified JSON in either form, array or object.

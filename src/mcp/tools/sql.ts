@@ -74,7 +74,6 @@ export const sqlTools = [
     description:
       'PostgreSQL SELECT. A type is a relation: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, claims, record_types, relationship_types, changes.',
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     available: ({ scope }) => scope.sql.isolation() !== 'off',
     input: z.strictObject({

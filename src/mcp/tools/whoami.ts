@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { trim } from '../../contract/response-bodies.ts'
 import { staticOperation } from '../../graphql/execute.ts'
-import { answerOutput } from '../tool/page-arguments.ts'
 import { reading, tool } from '../tool/tool.ts'
 
 const whoami = staticOperation(
@@ -14,9 +13,7 @@ export const whoamiTool = tool('whoami', {
   description:
     'Your name, grants and expiry. bounds: what is left of your rules until when, and where you are paused.',
   permission: 'read',
-  hints: { idempotent: true },
   isUnlisted: true,
   input: z.strictObject({ ...reading }),
-  output: answerOutput,
   run: async (_args, context) => trim((await whoami({}, context)).ownToken),
 })

@@ -1,7 +1,6 @@
 /** The tool `work`: claims on records, and waiting for them. */
 import { z } from 'zod'
 import { leanWork } from '../../budget/lean.ts'
-import { answerOutput } from '../../tool/page-arguments.ts'
 import { type TwoSided, tool } from '../../tool/tool.ts'
 import { act, input } from './operations.ts'
 
@@ -14,7 +13,6 @@ const whole = tool('work', {
   hints: { destructive: true },
   showsRecords: true,
   input,
-  output: answerOutput,
   lean: leanWork,
   run: act,
 })
@@ -26,7 +24,6 @@ const waiting = tool('work', {
   title: 'Work',
   description: 'Wait for a record (filter) or a change (condition, previous.data.x) that matches.',
   permission: 'read',
-  hints: { idempotent: true },
   showsRecords: true,
   input: z.strictObject({
     action: z.enum(['wait']),
@@ -41,7 +38,6 @@ const waiting = tool('work', {
       max_tokens: true,
     }).shape,
   }),
-  output: answerOutput,
   run: act,
 })
 

@@ -7,7 +7,6 @@ import type { Context } from '../../../graphql/context.ts'
 import { graphql, type ResultOf } from '../../../graphql/document.ts'
 import { compile, staticOperation } from '../../../graphql/execute.ts'
 import { ReadResult, typeUriIn } from '../../budget/read-result.ts'
-import { answerOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
 import { type Linked, readyCalls } from './example-calls.ts'
 
@@ -116,10 +115,8 @@ export const profileTools = [
     description:
       "A type's schema, indexes, values, examples. full: example calls; inferred: a schema made from its records.",
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({ record_type: z.string(), detail: z.enum(DETAILS).optional(), ...reading }),
-    output: answerOutput,
     run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at, tools = null }) => {
       const asked = { base: base_id, recordType: record_type }
       return new ReadResult(await BODIES[detail](asked, context, { at, tools }), {

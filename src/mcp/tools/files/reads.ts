@@ -12,7 +12,7 @@ import { sizeOf } from '../../budget/truncate-json.ts'
 import { fileUri } from '../../protocol/resource-uri.ts'
 import type { Content } from '../../protocol/result.ts'
 import { byName } from '../../tool/by-name.ts'
-import { answerOutput, pageArguments, pageOutput } from '../../tool/page-arguments.ts'
+import { pageArguments, pageOutput } from '../../tool/page-arguments.ts'
 import { reading, tool } from '../../tool/tool.ts'
 import { compare, history, list, listTypes, one, read, ToolFile } from './operations.ts'
 
@@ -37,7 +37,6 @@ export const readingTools = [
     description: 'Files by path; search: by words, best first. Without file_type: the types.',
     permission: 'read',
     ofFiles: true,
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       file_type: z.string().optional(),
@@ -79,7 +78,6 @@ export const readingTools = [
     description: 'A text, other contents as a link. lines: "10-20". compare: versions "1-2".',
     permission: 'read',
     ofFiles: true,
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       ...one,
@@ -89,7 +87,6 @@ export const readingTools = [
       compare: z.string().optional(),
       ...reading,
     }),
-    output: answerOutput,
     run: async ({ version, lines, history: all, compare: both, max_tokens, ...key }, context) => {
       const at = byName(key)
       const ofText = lines === undefined ? { version } : { lines }

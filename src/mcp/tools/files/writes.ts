@@ -4,7 +4,6 @@ import { UNKNOWN_CONTENT } from '../../../contract/attachment-rules.ts'
 import { trim } from '../../../contract/response-bodies.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { byName } from '../../tool/by-name.ts'
-import { answerOutput } from '../../tool/page-arguments.ts'
 import { writing as all, tool } from '../../tool/tool.ts'
 import { attachTo } from './attach.ts'
 import { expected, one, patch, properties, put, remove } from './operations.ts'
@@ -35,7 +34,6 @@ export const writingTools = [
       expected_version: z.int32().min(0).optional(),
       ...writing,
     }),
-    output: answerOutput,
     run: async (args, context) => {
       const { record, file_type, expected_version: version, ...content } = args
       if (record !== undefined) return attachTo(record, args, context)
@@ -59,7 +57,6 @@ export const writingTools = [
       ...expected,
       ...writing,
     }),
-    output: answerOutput,
     run: async (args, context) => {
       if (args.edits === undefined && args.patch === undefined)
         throw invalid({ path: '/edits', code: 'required', message: 'Send edits or a patch.' })
@@ -81,7 +78,6 @@ export const writingTools = [
       ...expected,
       ...repeatable,
     }),
-    output: answerOutput,
     run: async (args, context) => trim((await patch(byName(args), context)).written),
   }),
   tool('delete_file', {
@@ -91,7 +87,6 @@ export const writingTools = [
     ofFiles: true,
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...repeatable }),
-    output: answerOutput,
     run: async (args, context) => trim((await remove(byName(args), context)).gone),
   }),
 ]

@@ -48,7 +48,6 @@ export const readingTools = [
     title: 'Query records',
     description: `Records that match. filter: {"field":"data.status","op":"eq","value":"open"}, {"and":[…]}, {"or":[…]} or {"not":{…}}; "customer.data.tier" tests linked records. op: ${OPERATOR_NAMES.join(' ')}. sort: "-data.amount,id". fields: ["data.name"]. expand: relationship types to follow. snippets: show what search found.`,
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       ...inType,
@@ -81,7 +80,6 @@ export const readingTools = [
     title: 'Get record',
     description: 'Read a record, or what it was: version, as_of.',
     permission: 'read',
-    hints: { idempotent: true },
     showsRecords: true,
     input: z.strictObject({
       ...one,

@@ -8,7 +8,7 @@ import type { Context } from '../../../graphql/context.ts'
 import { leanWritten } from '../../budget/lean.ts'
 import { deletedOr } from '../../tool/approval.ts'
 import { byName } from '../../tool/by-name.ts'
-import { answerOutput, recordOutput } from '../../tool/page-arguments.ts'
+import { recordOutput } from '../../tool/page-arguments.ts'
 import { deleting, tool, writing } from '../../tool/tool.ts'
 import {
   cancel,
@@ -96,7 +96,6 @@ const writingTools = [
     permission: 'write',
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...claim, ...deleting }),
-    output: answerOutput,
     run: async (args, context) => deletedOr((await remove(byName(args), context)).deleteRecord),
   }),
 ]
