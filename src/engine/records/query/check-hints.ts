@@ -3,6 +3,7 @@ import { COLUMNS } from '../../../contract/record-columns.ts'
 import { meantValue } from '../../../contract/suggest.ts'
 import { type Detail, DomainError } from '../../../foundation/errors.ts'
 import { readableRelationshipTypes } from '../../configuration/relationship-types/index.ts'
+import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
 import { bindFilter } from '../../data/filter/check-fields.ts'
 import { checkField, type FieldContext } from '../../data/filter/operand.ts'
@@ -14,13 +15,15 @@ import {
 import { fieldName, parseField } from '../../schema/compiled-types/field-path.ts'
 import { isListAt, rootProperties } from '../../schema/json-schema/fields.ts'
 
+type Asked = { scope: Scope; baseId: string; recordType: string }
+
 /**
  * Runs a reader of arguments. Where it refuses a field with a hint that the type does not have, the error lists
  * the fields of the type instead, or the path of a relationship type. Where it refuses an operator, the hint has the
  * one that the type of the field takes.
  */
 export async function withCheckedHints<T>(
-  of: { scope: Scope; baseId: string; recordType: string },
+  of: Asked,
   read: () => T | Promise<T>,
   typeOf: () => Promise<FieldContext>,
 ): Promise<T> {
@@ -34,8 +37,7 @@ export async function withCheckedHints<T>(
     const links = await readableRelationshipTypes(of.scope, of.baseId)
     const details = thrown.details.map((detail) =>
       isOfField(detail) || isOfKey(detail)
-        ? (linkedInstead(detail, type, of.recordType, links) ??
-          (isOfKey(detail) ? detail : checked(detail, type)))
+        ? (linkedInstead(detail, type, of, links) ?? (isOfKey(detail) ? detail : checked(detail, type)))
         : isOfOperator(detail)
           ? settled(detail, type)
           : detail,
@@ -73,30 +75,48 @@ function settled(detail: Detail, type: FieldContext): Detail {
   return { ...detail, hint: JSON.stringify(JSON.parse(detail.hint ?? '', keep)) }
 }
 
-/** For the name of a relationship type without `data` or a field after it, as in `customer.name`. */
+/** For `customer.name`, where `customer` is a relationship type, or a record type that only one leads to. */
 function linkedInstead(
   detail: Detail,
   { jsonSchema, visible }: FieldContext,
-  recordType: string,
+  of: Asked,
   links: ReadonlyMap<string, CompiledRelationshipType>,
 ): Detail | undefined {
   const name = String(detail.received ?? detail.path.split('/').at(-1))
-  const [, mark, relType = '', rest] = /^(~?)([^.]+)(?:[.](?!data[.])(.+))?$/.exec(name) ?? []
-  const link = links.get(relType)
-  if (!link || (visible ?? Object.keys(rootProperties(jsonSchema))).includes(relType)) return undefined
+  const [, mark, first = '', rest] = /^(~?)([^.]+)(?:[.](?:data[.])?(.+))?$/.exec(name) ?? []
+  const [path, ...others] = pathsTo(first, of, links)
+  if (path === undefined || (visible ?? Object.keys(rootProperties(jsonSchema))).includes(first))
+    return undefined
   const { hint = '', ...fault } = detail
-  if (!detail.path.startsWith('/filter')) return { ...fault, message: `${detail.message} ${LINKED_FIELD}` }
-  const path = `${mark || isAmong(recordType, link.sourceRecordTypes) ? mark : '~'}${relType}`
+  if (others.length > 0 || !detail.path.startsWith('/filter'))
+    return { ...fault, message: `${detail.message} ${LINKED_FIELD}` }
+  const to = mark ? `~${path.replace('~', '')}` : path
   const filter = hint
-    .replaceAll(`"data.${relType}.`, () => `"${path}.data.`)
-    .replaceAll(`"data.${relType}"`, () => `"${path}.id"`)
-  const field = filter.split('"').find((part) => part.startsWith(`${path}.`))
-  const meant = field ?? `${path}.${rest === undefined ? 'id' : `data.${rest}`}`
+    .replaceAll(`"data.${first}.`, () => `"${to}.data.`)
+    .replaceAll(`"data.${first}"`, () => `"${to}.id"`)
+  const meant = `${to}.${rest === undefined ? 'id' : `data.${rest}`}`
+  const field = filter.split('"').find((part) => part.startsWith(`${to}.`)) ?? meant
   return {
     ...fault,
-    message: `"${relType}" is a relationship type. Write the field of the linked record as "${meant}".`,
-    hint: field === undefined ? meant : filter,
+    message: `"${name.slice(0, 64)}" is no field of the record itself. Write that of the linked record as "${field}".`,
+    hint: filter.startsWith('{') ? filter : field,
   }
+}
+
+/** The relationship type of a name, or those that lead to records of such a type, with `~` where they come in. */
+function pathsTo(
+  name: string,
+  { scope, baseId, recordType }: Asked,
+  links: ReadonlyMap<string, CompiledRelationshipType>,
+): string[] {
+  const named = links.get(name)
+  if (named) return [isAmong(recordType, named.sourceRecordTypes) ? name : `~${name}`]
+  const readable = rightsOf(scope).types('read', baseId)
+  if (readable !== '*' && !readable.has(name)) return []
+  return [...links.values()].flatMap(({ id, sourceRecordTypes: from, targetRecordTypes: to }) => [
+    ...(isAmong(recordType, from) && to.includes(name) ? [id] : []),
+    ...(isAmong(recordType, to) && from.includes(name) ? [`~${id}`] : []),
+  ])
 }
 
 function checked(detail: Detail, type: FieldContext): Detail {
