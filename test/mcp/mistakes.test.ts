@@ -117,6 +117,8 @@ describe('an unknown tool name', () => {
     ['create_record_type', 'define'],
     ['drop_field', 'define'],
     ['delete_type', 'batch'],
+    ['delete_definition', 'batch'],
+    ['import_csv', 'batch'],
     ['list_deals', 'query_records'],
     ['find_records', 'query_records'],
     ['search', 'query_records'],

@@ -22,7 +22,7 @@ export function unknownTool(
   )
 }
 
-const TYPE = '(record_?|relationship_?|rel_?)?(type|schema|table|collection)s?'
+const TYPE = '(record_?|relationship_?|rel_?)?(type|schema|table|collection|definition)s?'
 const RECORD = '(record|document|item|row|entry|object)s?'
 
 const FILE = '(attachment|file)s?'
@@ -93,7 +93,7 @@ const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
   [pattern('(link|connect|relate|attach|associate)(_.*)?'), ['link_records', 'sql_write']],
   [pattern('(get_)?(related|neighbou?rs|traverse|graph)(_.*)?'), ['get_related', 'sql_query']],
   [pattern('(claim|lease|dequeue|heartbeat|release|complete|wait)(_.*)?'), ['work']],
-  [pattern('(bulk|transaction|batch)(_.*)?'), ['batch', 'sql_write']],
+  [pattern('(bulk|transaction|batch|import)(_.*)?'), ['batch', 'sql_write']],
 ]
 
 function pattern(words: string): RegExp {
