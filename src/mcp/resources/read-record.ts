@@ -1,3 +1,4 @@
+import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
@@ -7,21 +8,28 @@ import { ToolRecord } from '../tools/records/operations.ts'
 export const readRecord = staticOperation(
   `query ReadRecord($base: String!, $type: String!, $id: String!) {
     record(base: $base, recordType: $type, id: $id) { ...ToolRecord }
+    type: recordType(base: $base, id: $type) { display }
   }`,
   [ToolRecord],
 )
 
 /** Properties that usually name a record, best first. */
-const NAMES = ['title', 'name', 'label', 'subject', 'headline', 'summary']
+const USUAL = ['title', 'name', 'label', 'subject', 'headline', 'summary']
+
+/** What names a record of the type, best first: `display.title` before what usually does. */
+const namesIn = (display: unknown): string[] => {
+  const named = isObject(display) ? display['title'] : undefined
+  return typeof named === 'string' ? [named, ...USUAL] : USUAL
+}
 
 /** The fields that may hold the title of a record. A list query accepts all of them. */
-export function titleFields(jsonSchema: unknown): string[] {
+export function titleFields(jsonSchema: unknown, display: unknown): string[] {
   const schema = (jsonSchema ?? {}) as Readonly<Record<string, unknown>>
   const properties = Object.entries(
     (schema['properties'] ?? {}) as Record<string, { type?: unknown } | boolean>,
   )
   const own = properties.map(([name]) => name)
-  const named = NAMES.filter((name) => own.includes(name) || isOpen(schema))
+  const named = namesIn(display).filter((name) => own.includes(name) || isOpen(schema))
   const texts = properties.filter(
     ([name, shape]) =>
       typeof shape === 'object' && shape.type === 'string' && name.length <= LIMITS.recordTitleChars,
@@ -38,9 +46,9 @@ const isOpen = (schema: Readonly<Record<string, unknown>>): boolean =>
   )
 
 /** Derives a one-line title: a naming property, else the first text, else type and id. */
-export function titleOf(recordType: string, id: string, data: object): string {
+export function titleOf(recordType: string, id: string, data: object, display: unknown): string {
   const values = data as Readonly<Record<string, unknown>>
-  for (const value of [...NAMES.map((name) => values[name]), ...Object.values(values)]) {
+  for (const value of [...namesIn(display).map((name) => values[name]), ...Object.values(values)]) {
     const title = typeof value === 'string' ? clean(value, LIMITS.recordTitleChars) : ''
     if (title !== '') return title
   }

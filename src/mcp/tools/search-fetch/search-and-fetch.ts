@@ -54,7 +54,7 @@ const searchTool = (description: string, snippets: z.ZodDefault<z.ZodBoolean>, s
       )
       const where = { base: base_id, publicUrl }
       const results = all.found.map((found) => ({
-        ...('path' in found ? fileResultOf(found, where) : resultOf(found, found.data, where)),
+        ...('path' in found ? fileResultOf(found, where) : resultOf(found, where)),
         ...(found.snippets && { snippets: found.snippets }),
       }))
       const more = saysMore && { has_more: all.hasMore }
@@ -91,13 +91,13 @@ export const knowledgeTools = [
       if (file) return fileDocument(file, { base: base_id, publicUrl }, context)
       const named = readDocumentId(id)
       // Type and record both come from the argument `id`.
-      const { record } = await readRecord(
+      const { record, type } = await readRecord(
         { base: base_id, type: named.recordType, id: named.id },
         context,
       ).catch((thrown: unknown) => {
         throw withPaths(thrown, (path) => (path === '' ? path : '/id'))
       })
-      return documentOf(named, trim(record), { base: base_id, publicUrl })
+      return documentOf({ ...named, ...type }, trim(record), { base: base_id, publicUrl })
     },
   }),
 ]
@@ -106,6 +106,7 @@ const leftOut = ({ searched, types }: FoundInTypes): string =>
   `The ${searched} newest of ${types} record types were searched. ?types=a,b in the address chooses others.`
 
 type Named = { recordType: string; id: string }
+type OfType = Named & { display: unknown }
 /** Base and public URL, for the URLs of documents. */
 type Where = { base: string; publicUrl: string | undefined }
 
@@ -114,9 +115,9 @@ type Held = { data: unknown } & Record<string, unknown>
 const encode = encodeURIComponent
 
 /** The document as a search result. */
-const resultOf = ({ recordType, id }: Named, data: object, where: Where) => ({
+const resultOf = ({ recordType, id, display, data }: OfType & { data: object }, where: Where) => ({
   id: `${encode(recordType)}/${encode(id)}`,
-  title: titleOf(recordType, id, data),
+  title: titleOf(recordType, id, data, display),
   url: urlOf(where, recordType, id),
 })
 
@@ -130,11 +131,11 @@ const urlOf = ({ base, publicUrl }: Where, recordType: string, id: string): stri
  * The whole document, truncated to `LIMITS.documentTokens`; the truncated paths are listed. The text begins
  * with the prompt injection warning.
  */
-function documentOf(named: Named, record: Held, where: Where) {
+function documentOf(named: OfType, record: Held, where: Where) {
   const { id: _, data, ...about } = record
   const truncated: string[] = []
   const shown = shrink({ value: data, path: '' }, LIMITS.documentTokens * BYTES_OF_TOKEN, truncated)
-  const { id, title, url } = resultOf(named, data as object, where)
+  const { id, title, url } = resultOf({ ...named, data: data as object }, where)
   const said = Object.entries(about).filter(([, value]) => value !== null)
   const cut = truncated.length > 0 && { truncated: truncated.slice(0, LIMITS.truncatedPaths) }
   return {

@@ -8,7 +8,7 @@ import { titleFields } from '../../resources/read-record.ts'
 import { search as findFiles } from '../files/reads.ts'
 
 const listTypes = staticOperation(`query SearchedTypes($base: String!, $limit: Int) {
-  recordTypes(base: $base, limit: $limit, includeTotal: true) { data { id jsonSchema } total }
+  recordTypes(base: $base, limit: $limit, includeTotal: true) { data { id jsonSchema display } total }
 }`)
 const searchType =
   staticOperation(`query SearchType($base: String!, $recordType: String!, $filter: JSON, $fields: [String!], $snippets: Boolean, $limit: Int) {
@@ -18,10 +18,10 @@ const searchType =
 type Search = { query: string; snippets: boolean }
 /** One search of a type. */
 type Asked = { base: string; filter: object; snippets: boolean }
-type Type = { id: string; jsonSchema: unknown }
+type Type = { id: string; jsonSchema: unknown; display: unknown }
 type Hit = { score: number; snippets?: readonly object[] }
-/** A record, with the data that may hold its title. */
-type FoundRecord = { recordType: string; id: string; data: object }
+/** A record, with the data that may hold its title, and what its type says of that. */
+type FoundRecord = { recordType: string; id: string; data: object; display: unknown }
 export type FoundFile = { fileType: string; path: string }
 /** A search hit: a record or a file, and what was found in it if asked for. */
 type Found = Hit & (FoundRecord | FoundFile)
@@ -108,7 +108,8 @@ async function searchAll(
 }
 
 async function searchOne(type: Type, asked: Asked, context: Context): Promise<Found[]> {
-  const fields = ['id', ...titleFields(type.jsonSchema)]
+  const { display } = type
+  const fields = ['id', ...titleFields(type.jsonSchema, display)]
   const variables = { ...asked, recordType: type.id, fields, limit: ASKED }
   const answer = await searchType(variables, context).catch(nothingIfGone)
   const rows = valuesOf(answer.records.rows) as {
@@ -118,7 +119,7 @@ async function searchOne(type: Type, asked: Asked, context: Context): Promise<Fo
     _snippets?: object[]
   }[]
   return rows.map(({ id, data = {}, _search_score: score, _snippets: snippets }) => ({
-    ...{ recordType: type.id, id, data, score },
+    ...{ recordType: type.id, id, data, display, score },
     ...(snippets && { snippets }),
   }))
 }
