@@ -45,7 +45,7 @@ const AnswerType = builder.objectRef<actions.RunAnswer>('ActionAnswer').implemen
 mutation('runAction', {
   description: 'Runs an action. If a step fails, nothing is written; requests that were sent stay sent.',
   type: AnswerType,
-  args: { ...targetArgs(), ...builder.args((t) => ({ input: t.field({ type: 'JSON' }) })) },
+  args: builder.args((t) => ({ ...targetArgs(), input: t.field({ type: 'JSON' }) })),
   reserve: (scope, { base, id }, work) => actions.withRun(scope, { baseId: base, id }, work),
   resolve: (scope, { base, id, input }) => actions.runAction(scope, { baseId: base, id }, input),
 })

@@ -19,8 +19,8 @@ export const AggregatePageRef = builder.objectRef<AggregatePage>('AggregatePage'
 })
 
 /** Arguments of every aggregation. */
-export const aggregateArgs = () => ({
-  ...builder.args((t) => ({
+export const aggregateArgs = () =>
+  builder.args((t) => ({
     filter: t.field({ type: 'JSON', description: 'Filters the records, as in lists.' }),
     aggregations: t.field({
       type: 'JSON',
@@ -32,9 +32,8 @@ export const aggregateArgs = () => ({
       type: 'JSON',
       description: 'Group keys and aliases to sort by. Defaults to the group keys.',
     }),
-  })),
-  ...windowArgs(),
-})
+    ...windowArgs(),
+  }))
 
 builder.queryFields((t) => ({
   aggregate: t.field({

@@ -77,16 +77,14 @@ mutation('createAttachment', {
   description:
     'Attaches a content to a record, and replaces one of the same filename. Without a content it returns a URL for the upload.',
   type: AttachmentRef,
-  args: {
+  args: builder.args((t) => ({
     ...recordArgs(),
-    ...builder.args((t) => ({
-      filename: t.string({ required: true }),
-      contentType: t.string({ description: 'A media type. Defaults to "application/octet-stream".' }),
-      content: t.string({ description: 'The content as text.' }),
-      contentBase64: t.string({ description: 'The content in base64.' }),
-      contentSha256: t.string({ description: 'The content that the surface has stored for this request.' }),
-    })),
-  },
+    filename: t.string({ required: true }),
+    contentType: t.string({ description: 'A media type. Defaults to "application/octet-stream".' }),
+    content: t.string({ description: 'The content as text.' }),
+    contentBase64: t.string({ description: 'The content in base64.' }),
+    contentSha256: t.string({ description: 'The content that the surface has stored for this request.' }),
+  })),
   resolve: (scope, { base, recordType, recordId, ...input }) =>
     attachments.createAttachment(scope, [base, recordType, recordId], input),
 })
@@ -94,14 +92,12 @@ mutation('createAttachment', {
 mutation('completeAttachment', {
   description: 'Gives a pending attachment the content that the surface has stored for this request.',
   type: AttachmentRef,
-  args: {
+  args: builder.args((t) => ({
     ...recordArgs(),
-    ...builder.args((t) => ({
-      id: t.string({ required: true }),
-      contentSha256: t.string({ required: true }),
-      contentType: t.string({ description: 'The media type that arrived.' }),
-    })),
-  },
+    id: t.string({ required: true }),
+    contentSha256: t.string({ required: true }),
+    contentType: t.string({ description: 'The media type that arrived.' }),
+  })),
   resolve: (scope, { id, contentSha256, contentType, ...record }) =>
     attachments.completeAttachment(scope, keyOf(record), id, { contentSha256, contentType }),
 })
@@ -109,6 +105,6 @@ mutation('completeAttachment', {
 mutation('deleteAttachment', {
   description: 'Deletes an attachment of a record.',
   type: Deleted,
-  args: { ...recordArgs(), ...builder.args((t) => ({ id: t.string({ required: true }) })) },
+  args: builder.args((t) => ({ ...recordArgs(), id: t.string({ required: true }) })),
   resolve: (scope, args) => attachments.deleteAttachment(scope, keyOf(args), args.id),
 })

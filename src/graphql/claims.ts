@@ -112,24 +112,22 @@ mutation('claimRecords', {
 mutation('heartbeatClaim', {
   description: 'Extends a claim by its lease from now. A lost one is a CONFLICT.',
   type: ClaimRef,
-  args: {
+  args: builder.args((t) => ({
     ...targetArgs(),
-    ...builder.args((t) => ({ leaseSeconds: t.int({ description: 'A new lease, in seconds.' }) })),
-  },
+    leaseSeconds: t.int({ description: 'A new lease, in seconds.' }),
+  })),
   resolve: (scope, { base, id, leaseSeconds }) => claims.heartbeatClaim(scope, base, id, leaseSeconds),
 })
 
 mutation('releaseClaim', {
   description: 'Releases a claim: the record can be claimed again. A lost claim is a CONFLICT.',
   type: ClaimRef,
-  args: {
+  args: builder.args((t) => ({
     ...targetArgs(),
-    ...builder.args((t) => ({
-      force: t.boolean({
-        description: 'Also the claim of another token. Needs `manage` on the record type.',
-      }),
-    })),
-  },
+    force: t.boolean({
+      description: 'Also the claim of another token. Needs `manage` on the record type.',
+    }),
+  })),
   resolve: (scope, { base, id, force }) => claims.releaseClaim(scope, base, id, force),
 })
 

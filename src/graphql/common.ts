@@ -79,9 +79,8 @@ export const versionArgs = () =>
   }))
 
 /** Precondition arguments of an upsert. */
-export const expectationArgs = () => ({
-  ...versionArgs(),
-  ...builder.args((t) => ({
+export const expectationArgs = () =>
+  builder.args((t) => ({
+    ...versionArgs(),
     mustBeAbsent: t.boolean({ description: 'Precondition: write only if the resource does not exist.' }),
-  })),
-})
+  }))

@@ -48,14 +48,12 @@ mutation('putConfig', {
   description: 'Applies a config file to a preview, in one transaction.',
   type: ConfigDiffType,
   carriesSecrets: true,
-  args: {
+  args: builder.args((t) => ({
     ...fileArgs(),
-    ...builder.args((t) => ({
-      expectedHashes: t.stringList({
-        description: 'Precondition: write only if the configuration has one of these hashes.',
-      }),
-    })),
-  },
+    expectedHashes: t.stringList({
+      description: 'Precondition: write only if the configuration has one of these hashes.',
+    }),
+  })),
   resolve: (scope, { base, config, prune, expectedHashes }) =>
     environments.putConfig(scope, base, config, { prune: prune ?? false, hashes: expectedHashes ?? null }),
 })

@@ -28,17 +28,16 @@ const basesArgs = () =>
     recordType: t.string({ required: true }),
   }))
 
-const listArgs = () => ({
-  ...builder.args((t) => ({
+const listArgs = () =>
+  builder.args((t) => ({
     filter: t.field({
       type: 'JSON',
       description: '{"field","op","value"}, {"and":[…]}, {"or":[…]} or {"not":{…}}.',
     }),
     sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
     fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
-  })),
-  ...windowArgs(),
-})
+    ...windowArgs(),
+  }))
 
 builder.queryFields((t) => ({
   queryBases: t.field({

@@ -98,13 +98,11 @@ mutation('putDefinition', {
   description: 'Merges fields into a resource of configuration (RFC 7396), or creates it of them.',
   type: DefinitionType,
   carriesSecrets: true,
-  args: {
+  args: builder.args((t) => ({
     ...target(),
-    ...builder.args((t) => ({
-      merge: t.field({ type: 'JSON', required: true, description: 'Fields in the names of the REST body.' }),
-    })),
+    merge: t.field({ type: 'JSON', required: true, description: 'Fields in the names of the REST body.' }),
     ...versionArgs(),
-  },
+  })),
   resolve: async (scope, { merge, ...args }): Promise<Shown> =>
     named(args.kind, await define(at(scope, args), merge as object, { expected: expectation(args) })),
 })

@@ -75,11 +75,9 @@ const ReplayedType = builder.objectRef<deliveries.Replayed>('Replayed').implemen
 mutation('replayDeliveries', {
   description: 'Sends or takes again up to 1,000 deliveries, the newest first. A dry run only counts.',
   type: ReplayedType,
-  args: {
+  args: builder.args((t) => ({
     ...filters(),
-    ...builder.args((t) => ({
-      status: t.string({ required: true, description: '`failed`, `dead` or `succeeded`.' }),
-    })),
-  },
+    status: t.string({ required: true, description: '`failed`, `dead` or `succeeded`.' }),
+  })),
   resolve: (scope, { base, ...filter }) => deliveries.replayDeliveries(scope, base, filter),
 })

@@ -134,7 +134,7 @@ const FileKeysRef = builder.objectRef<files.FileKeys>('FileKeys').implement({
 
 const place = () =>
   builder.args((t) => ({ base: t.string({ required: true }), fileType: t.string({ required: true }) }))
-const fileArgs = () => ({ ...place(), ...builder.args((t) => ({ path: t.string({ required: true }) })) })
+const fileArgs = () => builder.args((t) => ({ ...place(), path: t.string({ required: true }) }))
 const contentArgs = () =>
   builder.args((t) => ({
     expectedHashes: t.stringList({
@@ -248,19 +248,17 @@ mutation('putFile', {
   description:
     'Creates a file or gives it another content, which is one of `text` and `base64`. Large contents are streamed over REST.',
   type: FileRef,
-  args: {
+  args: builder.args((t) => ({
     ...fileArgs(),
-    ...builder.args((t) => ({
-      contentSha256: t.string({ description: 'A content that this request has streamed, over REST.' }),
-      text: t.string({ description: 'The content as text.' }),
-      base64: t.string({ description: 'The content in base64.' }),
-      contentType: t.string({ required: true }),
-      metadata: t.field({ type: 'JSON', description: 'Replaces the metadata. Defaults to none.' }),
-      label: t.string({ description: 'A label of the content version.' }),
-    })),
+    contentSha256: t.string({ description: 'A content that this request has streamed, over REST.' }),
+    text: t.string({ description: 'The content as text.' }),
+    base64: t.string({ description: 'The content in base64.' }),
+    contentType: t.string({ required: true }),
+    metadata: t.field({ type: 'JSON', description: 'Replaces the metadata. Defaults to none.' }),
+    label: t.string({ description: 'A label of the content version.' }),
     ...contentArgs(),
     ...expectationArgs(),
-  },
+  })),
   resolve: (scope, { contentSha256: sha256, text, base64, contentType, metadata, label, ...args }) =>
     putFile(
       scope,
@@ -285,27 +283,25 @@ const TextEditInput = builder.inputType('TextEdit', {
 mutation('patchFile', {
   description: 'Moves a file, changes its properties, or edits its text, which makes a new version.',
   type: FileRef,
-  args: {
+  args: builder.args((t) => ({
     ...fileArgs(),
-    ...builder.args((t) => ({
-      newPath: t.string({ description: 'The new path. The content and its versions move along.' }),
-      metadata: t.field({
-        type: 'JSON',
-        description: 'A merge patch (RFC 7396) of the metadata: null removes a member.',
-      }),
-      contentType: t.string(),
-      label: t.string({ description: 'The label of the content version; null removes it.' }),
-      edits: t.field({ type: [TextEditInput], description: 'Replacements in the text, one after another.' }),
-      patch: t.string({ description: 'A unified diff of the text.' }),
-      operations: t.field({
-        type: 'JSON',
-        description:
-          'A JSON Patch (RFC 6902) of path, metadata, content_type and label, in place of the other arguments.',
-      }),
-    })),
+    newPath: t.string({ description: 'The new path. The content and its versions move along.' }),
+    metadata: t.field({
+      type: 'JSON',
+      description: 'A merge patch (RFC 7396) of the metadata: null removes a member.',
+    }),
+    contentType: t.string(),
+    label: t.string({ description: 'The label of the content version; null removes it.' }),
+    edits: t.field({ type: [TextEditInput], description: 'Replacements in the text, one after another.' }),
+    patch: t.string({ description: 'A unified diff of the text.' }),
+    operations: t.field({
+      type: 'JSON',
+      description:
+        'A JSON Patch (RFC 6902) of path, metadata, content_type and label, in place of the other arguments.',
+    }),
     ...contentArgs(),
     ...versionArgs(),
-  },
+  })),
   resolve: (scope, { newPath, metadata, contentType, label, edits, patch, operations, ...args }) =>
     patchFile(
       scope,
@@ -325,20 +321,18 @@ mutation('deleteFile', {
 mutation('copyFile', {
   description: 'Gives a file the content and the properties of another one of the base, without sending it.',
   type: FileRef,
-  args: {
+  args: builder.args((t) => ({
     ...fileArgs(),
-    ...builder.args((t) => ({
-      sourceFileType: t.string({ required: true }),
-      sourcePath: t.string({ required: true }),
-      sourceHashes: t.stringList({
-        description: 'Precondition: copy only if the SHA-256 of the source is one of these.',
-      }),
-      contentType: t.string({ description: 'Replaces the content type.' }),
-      metadata: t.field({ type: 'JSON', description: 'Replaces the metadata.' }),
-    })),
+    sourceFileType: t.string({ required: true }),
+    sourcePath: t.string({ required: true }),
+    sourceHashes: t.stringList({
+      description: 'Precondition: copy only if the SHA-256 of the source is one of these.',
+    }),
+    contentType: t.string({ description: 'Replaces the content type.' }),
+    metadata: t.field({ type: 'JSON', description: 'Replaces the metadata.' }),
     ...contentArgs(),
     ...expectationArgs(),
-  },
+  })),
   resolve: (scope, { sourceFileType, sourcePath, sourceHashes, contentType, metadata, ...args }) =>
     copyFile(
       scope,

@@ -108,7 +108,7 @@ builder.queryField('inboundDeliveries', (t) =>
 mutation('replayInboundDelivery', {
   description: 'Takes a failed delivery again, by the inbound webhook as it is now.',
   type: DeliveryType,
-  args: { ...targetArgs(), ...builder.args((t) => ({ delivery: t.string({ required: true }) })) },
+  args: builder.args((t) => ({ ...targetArgs(), delivery: t.string({ required: true }) })),
   resolve: (scope, { base, id, delivery }) => inbound.replayDelivery(scope, { baseId: base, id }, delivery),
 })
 

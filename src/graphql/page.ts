@@ -2,12 +2,11 @@ import type { Page } from '../engine/core/page.ts'
 import { builder } from './builder.ts'
 
 /** Pagination arguments of every list. */
-export const pageArgs = () => ({
-  ...windowArgs(),
-  ...builder.args((t) => ({
+export const pageArgs = () =>
+  builder.args((t) => ({
+    ...windowArgs(),
     cursor: t.string({ description: 'Where the page starts: `nextCursor` of the previous page.' }),
-  })),
-})
+  }))
 
 /** Those of a list without cursors. */
 export const windowArgs = () =>

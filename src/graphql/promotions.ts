@@ -78,15 +78,14 @@ const selectionArgs = () =>
     migration: t.field(MIGRATION),
   }))
 /** The arguments of a proposal, and of a request for its promotion. */
-export const proposalArgs = () => ({
-  ...builder.args((t) => ({
+export const proposalArgs = () =>
+  builder.args((t) => ({
     from: t.string({
       description:
         'The preview, such as "crm--dev". By default what the token proposes: the change-set that it writes to, or wrote to last.',
     }),
-  })),
-  ...selectionArgs(),
-})
+    ...selectionArgs(),
+  }))
 const resolveArgs = () =>
   builder.args((t) => ({
     resolve: t.field({
@@ -94,18 +93,17 @@ const resolveArgs = () =>
       description: 'Of a change-set, how conflicts end: `[{ record_type, id, field, take, value }]`.',
     }),
   }))
-const promoteArgs = () => ({
-  ...selectionArgs(),
-  ...resolveArgs(),
-  ...builder.args((t) => ({
+const promoteArgs = () =>
+  builder.args((t) => ({
+    ...selectionArgs(),
+    ...resolveArgs(),
     from: t.string({ required: true, description: 'The preview, such as "crm--dev".' }),
     revision: t.int({ description: 'Of a change-set: the revision that was looked at.' }),
     hash: t.string({ description: 'Of a preview of configuration: the hash of what was looked at.' }),
     force: t.boolean({
       description: 'Take the preview where both sides changed, and delete types together with their records.',
     }),
-  })),
-})
+  }))
 
 export const ProposalRef = builder.objectRef<environments.Proposal>('Proposal').implement({
   description: 'What promoting a preview would change in production, and what prevents it.',

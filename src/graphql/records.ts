@@ -204,7 +204,7 @@ const RecordLink = builder.inputType('RecordLink', {
 
 const typeArgs = () =>
   builder.args((t) => ({ base: t.string({ required: true }), recordType: t.string({ required: true }) }))
-const recordArgs = () => ({ ...typeArgs(), ...builder.args((t) => ({ id: t.string({ required: true }) })) })
+const recordArgs = () => builder.args((t) => ({ ...typeArgs(), id: t.string({ required: true }) }))
 const expandArgs = () =>
   builder.args((t) => ({
     expand: t.stringList({
@@ -242,16 +242,15 @@ const statedArgs = () =>
         'Read-only fields as they were read, by their REST names. The write is refused if they differ.',
     }),
   }))
-const contentArgs = () => ({
-  ...builder.args((t) => ({
+const contentArgs = () =>
+  builder.args((t) => ({
     data: t.field({ type: 'JSON', required: true }),
     relationships: t.field({
       type: [RecordLink],
       description: 'Links to add in the same transaction.',
     }),
-  })),
-  ...pairArgs(),
-})
+    ...pairArgs(),
+  }))
 
 const questionArgs = () =>
   builder.args((t) => ({
@@ -377,7 +376,7 @@ mutation('putRecordByExternalId', {
 mutation('createRecord', {
   description: 'Creates a record. An id or external pair that exists is a CONFLICT.',
   type: WrittenRecord,
-  args: { ...typeArgs(), ...builder.args((t) => ({ id: t.string() })), ...contentArgs() },
+  args: builder.args((t) => ({ ...typeArgs(), id: t.string(), ...contentArgs() })),
   reserve: reserveSource,
   resolve: (scope, { base, recordType, data, ...input }) =>
     writerOf(input).createRecord(scope, base, recordType, { ...input, data }),
@@ -387,26 +386,24 @@ mutation('patchRecord', {
   description:
     'Patches a record: `merge` is an RFC 7396 patch of its data, `append` and `remove` change its lists, `operations` is an RFC 6902 patch of the record.',
   type: WrittenRecord,
-  args: {
+  args: builder.args((t) => ({
     ...recordArgs(),
-    ...builder.args((t) => ({
-      merge: t.field({ type: 'JSON' }),
-      append: t.field({
-        type: 'JSON',
-        description: 'Members to append to lists, in the shape of the data: {"tags":["x"]}.',
-      }),
-      remove: t.field({
-        type: 'JSON',
-        description:
-          'Members to remove from lists, in the shape of the data. Equal ones go, before others are appended.',
-      }),
-      operations: t.field({ type: 'JSON' }),
-    })),
+    merge: t.field({ type: 'JSON' }),
+    append: t.field({
+      type: 'JSON',
+      description: 'Members to append to lists, in the shape of the data: {"tags":["x"]}.',
+    }),
+    remove: t.field({
+      type: 'JSON',
+      description:
+        'Members to remove from lists, in the shape of the data. Equal ones go, before others are appended.',
+    }),
+    operations: t.field({ type: 'JSON' }),
     ...pairArgs(),
     ...versionArgs(),
     ...claimArgs(),
     ...statedArgs(),
-  },
+  })),
   reserve: reserveSource,
   resolve: (scope, { base, recordType, id, operations, ...args }) => {
     const { merge, append, remove, externalId, externalSource, ...expected } = args

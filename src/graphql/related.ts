@@ -43,8 +43,8 @@ const RelatedPageRef = builder.objectRef<RelatedPage>('RelatedPage').implement({
 
 const RelatedDirection = builder.enumType('RelatedDirection', { values: DIRECTIONS })
 
-const relatedArgs = () => ({
-  ...builder.args((t) => ({
+const relatedArgs = () =>
+  builder.args((t) => ({
     base: t.string({ required: true }),
     recordType: t.string({ required: true }),
     id: t.string({ required: true }),
@@ -60,9 +60,8 @@ const relatedArgs = () => ({
     }),
     sort: t.field({ type: 'JSON', description: '[{"field","direction"}] or "-created_at,id".' }),
     fields: t.stringList({ description: 'Fields to return: "id", "data.name".' }),
-  })),
-  ...windowArgs(),
-})
+    ...windowArgs(),
+  }))
 
 builder.queryFields((t) => ({
   related: t.field({

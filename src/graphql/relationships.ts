@@ -127,7 +127,7 @@ mutation('deleteRelationship', {
 mutation('unlinkRecords', {
   description: 'Deletes the link of a type between two records. The records stay.',
   type: Deleted,
-  args: { ...builder.args((t) => ({ base: t.string({ required: true }) })), ...endArgs(), ...versionArgs() },
+  args: builder.args((t) => ({ base: t.string({ required: true }), ...endArgs(), ...versionArgs() })),
   resolve: (scope, { base, expectedVersions, mustExist, ...ends }) =>
     relationships.deleteLinkBetween(scope, base, ends, expectation({ expectedVersions, mustExist })),
 })

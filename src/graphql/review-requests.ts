@@ -103,10 +103,7 @@ mutation('askForReview', {
   description:
     'Asks a person for a promotion. What this token asked for the preview, and is open, is replaced.',
   type: RequestRef,
-  args: {
-    ...proposalArgs(),
-    ...builder.args((t) => ({ title: t.string(), note: t.string() })),
-  },
+  args: builder.args((t) => ({ ...proposalArgs(), title: t.string(), note: t.string() })),
   resolve: (scope, { base, ...args }) => reviewRequests.askForReview(scope, base, bodyOf(args)),
 })
 

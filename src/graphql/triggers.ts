@@ -123,9 +123,6 @@ mutation('testTrigger', {
 mutation('replayTriggerDelivery', {
   description: 'Sends a delivery again, with the same webhook id.',
   type: DeliveryType,
-  args: {
-    ...targetArgs(),
-    ...builder.args((t) => ({ delivery: t.string({ required: true }) })),
-  },
+  args: builder.args((t) => ({ ...targetArgs(), delivery: t.string({ required: true }) })),
   resolve: (scope, { base, id, delivery }) => triggers.replayDelivery(scope, { baseId: base, id }, delivery),
 })

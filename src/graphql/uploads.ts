@@ -64,7 +64,7 @@ const file = () =>
     fileType: t.string({ required: true }),
     path: t.string({ required: true }),
   }))
-const uploadArgs = () => ({ ...file(), ...builder.args((t) => ({ id: t.string({ required: true }) })) })
+const uploadArgs = () => builder.args((t) => ({ ...file(), id: t.string({ required: true }) }))
 const limit = () => builder.args((t) => ({ limit: t.int({ description: '1 to 1000. Defaults to 1000.' }) }))
 
 type UploadArgs = { base: string; fileType: string; path: string; id: string }
@@ -98,13 +98,11 @@ builder.queryFields((t) => ({
 mutation('startFileUpload', {
   description: 'Starts the upload of a file in parts.',
   type: UploadRef,
-  args: {
+  args: builder.args((t) => ({
     ...file(),
-    ...builder.args((t) => ({
-      contentType: t.string({ required: true }),
-      metadata: t.field({ type: 'JSON' }),
-    })),
-  },
+    contentType: t.string({ required: true }),
+    metadata: t.field({ type: 'JSON' }),
+  })),
   resolve: (scope, { base, fileType, path, contentType, metadata }) =>
     uploads.startUpload(scope, { baseId: base, fileType, path }, { contentType, metadata: metadata ?? {} }),
 })
@@ -113,17 +111,15 @@ mutation('putFileUploadPart', {
   description:
     'Stores a part of an upload: a content that this request has streamed, or bytes of a file of the base.',
   type: PartRef,
-  args: {
+  args: builder.args((t) => ({
     ...uploadArgs(),
-    ...builder.args((t) => ({
-      number: t.int({ required: true, description: '1 to 10000.' }),
-      contentSha256: t.string({ description: 'A content that this request has streamed.' }),
-      sourceFileType: t.string(),
-      sourcePath: t.string(),
-      sourceStart: t.float({ description: 'The first byte of the source; all of it by default.' }),
-      sourceEnd: t.float({ description: 'The last byte of the source.' }),
-    })),
-  },
+    number: t.int({ required: true, description: '1 to 10000.' }),
+    contentSha256: t.string({ description: 'A content that this request has streamed.' }),
+    sourceFileType: t.string(),
+    sourcePath: t.string(),
+    sourceStart: t.float({ description: 'The first byte of the source; all of it by default.' }),
+    sourceEnd: t.float({ description: 'The last byte of the source.' }),
+  })),
   resolve: (
     scope,
     { number, contentSha256, sourceFileType, sourcePath, sourceStart, sourceEnd, ...args },
@@ -147,18 +143,16 @@ function readRange(start: number, end: number): { start: number; end: number } {
 mutation('completeFileUpload', {
   description: 'Joins the parts of an upload to the content of its file, and ends it.',
   type: FileRef,
-  args: {
+  args: builder.args((t) => ({
     ...uploadArgs(),
-    ...builder.args((t) => ({
-      parts: t.field({ type: [NamedPart], required: true }),
-      size: t.float({ description: 'The bytes of all parts, which is checked.' }),
-      checksum: t.field({ type: DeclaredChecksum }),
-      expectedHashes: t.stringList({
-        description: 'Precondition: write only if the SHA-256 of the content is one of these.',
-      }),
-    })),
+    parts: t.field({ type: [NamedPart], required: true }),
+    size: t.float({ description: 'The bytes of all parts, which is checked.' }),
+    checksum: t.field({ type: DeclaredChecksum }),
+    expectedHashes: t.stringList({
+      description: 'Precondition: write only if the SHA-256 of the content is one of these.',
+    }),
     ...expectationArgs(),
-  },
+  })),
   resolve: (scope, { parts, size, checksum, expectedHashes, ...args }) => {
     const declared = { size: size ?? null, checksum: checksum ?? null }
     const expected = { ...expectation(args), contents: expectedHashes ?? null }
