@@ -1,4 +1,5 @@
 /** REST routes of bases. */
+
 import { z } from 'zod'
 import { CHANGE_SET_STATES } from '../contract/change-set-shapes.ts'
 import { isBaseId } from '../contract/ids.ts'
@@ -6,6 +7,7 @@ import { deletedBody, trim } from '../contract/response-bodies.ts'
 import { BaseBody, BaseSettings } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
 import { DeletionParts } from '../http/deletion-plan-fragment.ts'
+import { byName } from './route/by-name.ts'
 import { listOf, without } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
 import { route, tagged } from './route/route.ts'
@@ -71,11 +73,7 @@ export const bases = tagged('Bases', [
       }`,
       [BaseFields],
     ),
-    variables: ({ query }) => ({
-      ...query,
-      includeTotal: query.include_total,
-      counts: query.include === 'counts',
-    }),
+    variables: (parts) => ({ ...byName(parts), counts: parts.query.include === 'counts' }),
     answers: listOf(Base),
   }),
   route('PUT /bases/:id', {
@@ -92,11 +90,7 @@ export const bases = tagged('Bases', [
       }`,
       [BaseFields],
     ),
-    variables: ({ params, body, conditions }) => ({
-      id: params.id,
-      input: without(body, 'id', 'expected_version'),
-      ...conditions,
-    }),
+    variables: (parts) => ({ ...byName(parts), input: without(parts.body, 'id', 'expected_version') }),
     reply: ({ putBase }) => ({
       status: putBase.operation === 'created' ? 201 : 200,
       location: `/v1/bases/${putBase.id}`,

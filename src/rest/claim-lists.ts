@@ -1,10 +1,12 @@
 /** REST routes that act on a list of claims. */
+
 import { z } from 'zod'
 import { claimOutcomesBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { inBase, leaseSeconds } from './claims.ts'
 import { Claim, ClaimFields } from './records/shapes.ts'
+import { byName } from './route/by-name.ts'
 import { route, tagged } from './route/route.ts'
 import { anywhere } from './route/shapes.ts'
 
@@ -64,12 +66,7 @@ const act = (
     params: inBase,
     body,
     operation: ActOnClaims,
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      action,
-      ids: body.claim_ids,
-      ...('lease_seconds' in body && { leaseSeconds: body.lease_seconds }),
-    }),
+    variables: (parts) => ({ ...byName(parts), action, ids: parts.body.claim_ids }),
     reply: ({ actOnClaims }) => ({ body: claimOutcomesBody(actOnClaims) }),
     answers: ClaimOutcomes,
   })

@@ -1,8 +1,10 @@
 /** REST routes that convert tools from and to the formats of model providers. */
+
 import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { Record } from './records/shapes.ts'
+import { byName } from './route/by-name.ts'
 import { route, tagged } from './route/route.ts'
 import { anywhere, baseAccess, baseId, onType, typeId } from './route/shapes.ts'
 
@@ -53,12 +55,7 @@ export const providers = tagged('Providers', [
       graphql(`query ExportTools($base: String!, $provider: String!, $recordTypes: [String!], $shape: ProviderShape) {
       exportTools(base: $base, provider: $provider, recordTypes: $recordTypes, shape: $shape) { provider tools warnings }
     }`),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      provider: params.provider,
-      recordTypes: query.record_types?.split(','),
-      shape: query.shape,
-    }),
+    variables: (parts) => ({ ...byName(parts), recordTypes: parts.query.record_types?.split(',') }),
     answers: z.object({ provider: z.string(), tools: z.array(z.unknown()), warnings: z.array(z.string()) }),
   }),
   route('POST /:base_id/providers/:provider/records/:record_type', {

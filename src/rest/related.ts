@@ -1,13 +1,14 @@
 /** REST route for graph traversal: records that are reachable through relationships. */
+
 import { z } from 'zod'
-import { splitNames } from '../contract/field-list.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { FoundRecord } from './records/shapes.ts'
 import { Relationship } from './relationships.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { includeTitles, json, names, pageQuery, readFilter, readJson, title, whole } from './route/query.ts'
+import { askedIn, includeTitles, json, names, pageQuery, title, whole } from './route/query.ts'
 import { route, tagged } from './route/route.ts'
 import { baseId, onType, recordId, relTypeId, typeId } from './route/shapes.ts'
 
@@ -55,21 +56,12 @@ export const related = tagged('Records', [
           includeTotal: $includeTotal) { rows(titles: $withTitles) hasMore truncated limit offset total hint }
       }`,
     ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      id: params.id,
-      relType: query.rel_type,
-      direction: query.direction,
-      depth: query.depth,
-      relatedType: query.record_type,
-      filter: readFilter(query.filter, 'filter'),
-      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
-      fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
-      withTitles: query.include !== undefined,
-      limit: query.limit,
-      offset: query.offset,
-      includeTotal: query.include_total,
+    variables: (parts) => ({
+      ...byName(parts),
+      recordType: parts.params.record_type,
+      relatedType: parts.query.record_type,
+      ...askedIn(parts.query),
+      withTitles: parts.query.include !== undefined,
     }),
     reply: ({ related }) => ({ body: rowsBody(related) }),
     answers: listOf(Related),

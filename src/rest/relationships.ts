@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { replace } from '../contract/shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { WrittenInto } from './route/change-set.ts'
 import { listOf } from './route/page.ts'
-import { json, pageOf, pageQuery, readFilter, readJson } from './route/query.ts'
+import { askedIn, json, pageQuery } from './route/query.ts'
 import type { Reply } from './route/reply.ts'
 import { route, tagged } from './route/route.ts'
 import {
@@ -141,12 +142,7 @@ export const relationships = tagged('Relationships', [
       }`,
       [RelationshipFields],
     ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      filter: readFilter(query.filter, 'filter'),
-      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
-      ...pageOf(query),
-    }),
+    variables: (parts) => ({ ...byName(parts), ...askedIn(parts.query) }),
     answers: listOf(Relationship.omit({ operation: true, replaced: true, dry_run: true })),
   }),
   route('PUT /:base_id/relationships', {
@@ -157,11 +153,7 @@ export const relationships = tagged('Relationships', [
     body: PutBody,
     versioned: true,
     operation: PutRelationship,
-    variables: ({ params, body, conditions }) => ({
-      base: params.base_id,
-      input: input(body),
-      ...conditions,
-    }),
+    variables: (parts) => ({ ...byName(parts), input: input(parts.body) }),
     reply: ({ putRelationship }, { params }) => written(putRelationship, params),
     statuses: [200, 201],
     answers: Relationship,
@@ -207,12 +199,7 @@ export const relationships = tagged('Relationships', [
     body: PutBody.extend({ id: z.string().optional() }),
     versioned: true,
     operation: PutRelationship,
-    variables: ({ params, body, conditions }) => ({
-      base: params.base_id,
-      id: params.id,
-      input: input(body),
-      ...conditions,
-    }),
+    variables: (parts) => ({ ...byName(parts), input: input(parts.body) }),
     reply: ({ putRelationship }, { params }) => written(putRelationship, params),
     statuses: [200, 201],
     answers: Relationship,

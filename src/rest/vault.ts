@@ -1,8 +1,10 @@
 /** REST routes of the vault. */
+
 import { z } from 'zod'
 import { trim } from '../contract/response-bodies.ts'
 import { SecretBody } from '../contract/secret-shapes.ts'
 import { graphql } from '../graphql/document.ts'
+import { byName } from './route/by-name.ts'
 import { listOf, without } from './route/page.ts'
 import { pageQuery } from './route/query.ts'
 import { route, tagged } from './route/route.ts'
@@ -74,11 +76,7 @@ export const vault = tagged('Vault', [
       }`,
       [SecretFields],
     ),
-    variables: ({ params, body, conditions }) => ({
-      name: params.name,
-      input: without(body, 'expected_version'),
-      ...conditions,
-    }),
+    variables: (parts) => ({ ...byName(parts), input: without(parts.body, 'expected_version') }),
     reply: ({ written }) => ({
       status: written.operation === 'created' ? 201 : 200,
       location: `/v1${PATH}/${written.name}`,

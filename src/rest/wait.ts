@@ -1,12 +1,13 @@
 /** REST route for long polling: waits until a record matches a filter. */
+
 import { z } from 'zod'
-import { splitNames } from '../contract/field-list.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { graphql } from '../graphql/document.ts'
 import { FoundRecord } from './records/shapes.ts'
+import { byName } from './route/by-name.ts'
 import { listOf } from './route/page.ts'
-import { json, names, pageQuery, readFilter, readJson, whole } from './route/query.ts'
+import { askedIn, json, names, pageQuery, whole } from './route/query.ts'
 import { route, tagged } from './route/route.ts'
 import { baseId, onType, typeId } from './route/shapes.ts'
 
@@ -32,15 +33,7 @@ export const wait = tagged('Claims', [
         }
       }`,
     ),
-    variables: ({ params, query }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      filter: readFilter(query.filter, 'filter'),
-      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
-      fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
-      limit: query.limit,
-      timeout: query.timeout,
-    }),
+    variables: (parts) => ({ ...byName(parts), ...askedIn(parts.query) }),
     reply: ({ waitForRecords }) => ({ body: rowsBody(waitForRecords) }),
     answers: listOf(FoundRecord),
   }),

@@ -12,14 +12,13 @@ import { cellOf, columnOf, plainCell } from '../../schema-shape/csv.ts'
 import { shapeOf } from '../../schema-shape/read.ts'
 import { listOf } from '../route/page.ts'
 import {
+  askedIn,
   asOf,
   asOfBody,
   flag,
   json,
   names,
   pageOf,
-  readFilter,
-  readJson,
   rowsQuery,
   rowsQueryBody,
 } from '../route/query.ts'
@@ -182,9 +181,7 @@ export const recordLists = [
       base: params.base_id,
       recordType: params.record_type,
       ...readFrom(query.external_source, storedOnly(query), 'query/'),
-      filter: readFilter(query.filter, 'filter'),
-      sort: query.sort?.startsWith('[') ? readJson(query.sort, 'sort') : query.sort,
-      fields: query.fields === undefined ? undefined : splitNames(query.fields, 'query/fields'),
+      ...askedIn(query),
       expand: query.expand === undefined ? undefined : splitNames(query.expand, 'query/expand'),
       include: query.include && [query.include],
       snippets: query.snippets,

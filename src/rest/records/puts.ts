@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { linkOf } from '../../contract/response-bodies.ts'
 import { RecordLinks } from '../../contract/shapes.ts'
 import { graphql } from '../../graphql/document.ts'
+import { byName } from '../route/by-name.ts'
 import { route } from '../route/route.ts'
 import { expectedVersion, onType, recordId } from '../route/shapes.ts'
-import { claimId, inType, one, RecordFields, target, written } from './fragments.ts'
+import { claimId, inType, one, RecordFields, written } from './fragments.ts'
 import { PutRecord } from './shapes.ts'
 
 const external = {
@@ -34,13 +35,8 @@ const PostBody = z.strictObject({
   ...external,
   relationships: RecordLinks.optional(),
 })
-/** Converts record content to GraphQL variables. */
-const contentOf = (body: z.output<typeof PutBody> | z.output<typeof PostBody>) => ({
-  data: body.data,
-  externalId: body.external_id,
-  externalSource: body.external_source,
-  relationships: body.relationships?.map(linkOf),
-})
+const linksOf = ({ relationships }: Pick<z.output<typeof PostBody>, 'relationships'>) =>
+  relationships?.map(linkOf)
 
 /** REST routes that write whole records. */
 export const recordPuts = [
@@ -59,13 +55,7 @@ export const recordPuts = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, body, conditions }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      ...contentOf(body),
-      claimId: body.claim_id,
-      ...conditions,
-    }),
+    variables: (parts) => ({ ...byName(parts), relationships: linksOf(parts.body) }),
     reply: ({ putRecordByExternalId }, { params }) => written(putRecordByExternalId, params),
     statuses: [200, 201],
     answers: PutRecord,
@@ -86,12 +76,7 @@ export const recordPuts = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, body }) => ({
-      base: params.base_id,
-      recordType: params.record_type,
-      id: body.id,
-      ...contentOf(body),
-    }),
+    variables: (parts) => ({ ...byName(parts), relationships: linksOf(parts.body) }),
     reply: ({ createRecord }, { params }) => written(createRecord, params),
     statuses: [201],
     answers: PutRecord,
@@ -111,12 +96,7 @@ export const recordPuts = [
       }`,
       [RecordFields],
     ),
-    variables: ({ params, body, conditions }) => ({
-      ...target(params),
-      ...contentOf(body),
-      claimId: body.claim_id,
-      ...conditions,
-    }),
+    variables: (parts) => ({ ...byName(parts), relationships: linksOf(parts.body) }),
     reply: ({ putRecord }, { params }) => written(putRecord, params),
     statuses: [200, 201],
     answers: PutRecord,

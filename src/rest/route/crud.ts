@@ -6,10 +6,11 @@ import { MAX_INT4 } from '../../foundation/units.ts'
 import { graphql } from '../../graphql/document.ts'
 import { kindDocuments } from '../../graphql/kind-documents.ts'
 import { DeletionParts } from '../../http/deletion-plan-fragment.ts'
+import { byName } from './by-name.ts'
 import type { CrudSpec } from './crud-spec.ts'
 import { listOf, without } from './page.ts'
 import { patchForms } from './patch-forms.ts'
-import { pageOf, pageQuery, whole } from './query.ts'
+import { pageQuery, whole } from './query.ts'
 import { type Route, type Row, route, tagged } from './route.ts'
 import { baseId, configurationId, Deleted, expectedVersion, onBase, time, versionShape } from './shapes.ts'
 
@@ -81,11 +82,7 @@ export function crud<Q extends z.ZodObject>(path: `/:base_id/${string}`, spec: C
       params,
       query: pageQuery,
       operation: HISTORY,
-      variables: ({ params, query }) => ({
-        ...targetOf(params),
-        kind,
-        ...pageOf(query),
-      }),
+      variables: (parts) => ({ ...byName(parts), kind }),
       answers: listOf(ConfigurationVersion),
     }),
     route(`PATCH ${path}/:id`, {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { splitNames } from '../../contract/field-list.ts'
 import { check, inPart } from '../../contract/validate.ts'
 import { correctFilter, FORM } from '../../dialects/correct.ts'
 import { adviseQuery } from '../../dialects/parameters.ts'
@@ -165,12 +166,21 @@ export function readFilter(text: string | undefined, name: string): unknown {
  * Parses a JSON parameter.
  * @throws VALIDATION_ERROR at `query/<name>`
  */
-export function readJson(text: string | undefined, name: string, use?: Use): unknown {
+function readJson(text: string | undefined, name: string, use?: Use): unknown {
   if (text === undefined) return undefined
   const value = parseJson(text, `query/${name}`, use)
   if (value !== null) return value
   throw invalid({ path: `query/${name}`, code: 'type', message: `"${name}" cannot be null. Leave it out.` })
 }
+
+type Asked = { filter?: string | undefined; sort?: string | undefined; fields?: string | undefined }
+
+/** What selects, orders and shapes the items of a list, as variables. */
+export const askedIn = ({ filter, sort, fields }: Asked) => ({
+  filter: readFilter(filter, 'filter'),
+  sort: sort?.startsWith('[') ? readJson(sort, 'sort') : sort,
+  fields: fields === undefined ? undefined : splitNames(fields, 'query/fields'),
+})
 
 /** The shape of a query without parameters. */
 export const NO_QUERY = z.strictObject({})
