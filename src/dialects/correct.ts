@@ -30,7 +30,7 @@ export function readFilter(raw: unknown, columns?: readonly string[]): FilterJso
 }
 
 /** One comparison as SQL and shells have it: `stage = "new"`, `amount>=5`. */
-const COMPARISON = /^\s*([\w.]+)\s*(=|==|!=|<>|>=|<=|>|<)\s*(?:"([^"]*)"|'([^']*)'|([\w.-]+))\s*$/
+const COMPARISON = /^\s*([\w.]+)\s*(=|==|!=|<>|>=|<=|>|<)\s*(?:"([^"]*)"|'([^']*)'|([\w-]+|-?\d+\.\d+))\s*$/
 
 /** Reads JSON, JSON that was encoded twice, or one comparison. */
 function readText(raw: string, columns: readonly string[] | undefined): FilterJson | undefined {

@@ -9,7 +9,10 @@ describe('correctFilter for a text', () => {
     [JSON.stringify(europe), europe],
     [JSON.stringify(JSON.stringify({ 'data.region': 'Europe' })), europe],
     ['{"region":"Europe"}', europe],
-  ])('reads the JSON %s', (sent, meant) => {
+    ["data.region = 'Europe'", europe],
+    ['region=Europe', europe],
+    ['area >= 5.5', { field: 'data.area', op: 'gte', value: 5.5 }],
+  ])('reads %s', (sent, meant) => {
     const found = correctFilter(sent)
     expect(found).toEqual(meant)
     expect(() => parseFilter(found, '')).not.toThrow()
@@ -28,7 +31,6 @@ describe('correctFilter for a text', () => {
     '{"a":9007199254740993}',
     "{'region': 'Europe'}",
     "{data.region}='Europe'",
-    "data.region = 'Europe'",
     '(region,eq,Europe)',
     'data.region=eq.Europe',
     'or=(a.eq.1,b.gt.2)',
