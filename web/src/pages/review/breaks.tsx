@@ -122,7 +122,7 @@ function Obstacle({ of, base, plan, types, migration, onChoose, choices }: Props
         ))}
       {isOfRecords && <Samples base={base} type={type} of={of} types={types} />}
       {!isOfRecords && of.hint !== undefined && <Meta>{of.hint}</Meta>}
-      <p className="chips">
+      <div className="chips">
         {mayDecide && fixes.map((fix) => <FixButtons key={JSON.stringify(fix)} fix={fix} onChoose={add} />)}
         {change && choices && (
           <Button label={words.review.leaveOut} onClick={() => choices.onLeave(keyOf(change))} />
@@ -135,7 +135,7 @@ function Obstacle({ of, base, plan, types, migration, onChoose, choices }: Props
             <Text>{words.review.show(counted(2, types, type, 'record').replace(/^\S+ /, ''))}</Text>
           </Link>
         )}
-      </p>
+      </div>
     </section>
   )
 }
