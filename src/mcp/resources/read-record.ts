@@ -8,7 +8,6 @@ import { ToolRecord } from '../tools/records/operations.ts'
 export const readRecord = staticOperation(
   `query ReadRecord($base: String!, $type: String!, $id: String!) {
     record(base: $base, recordType: $type, id: $id) { ...ToolRecord }
-    type: recordType(base: $base, id: $type) { display }
   }`,
   [ToolRecord],
 )

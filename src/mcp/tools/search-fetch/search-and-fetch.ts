@@ -8,14 +8,24 @@ import { isRecordId, isTypeId } from '../../../contract/ids.ts'
 import { trim } from '../../../contract/response-bodies.ts'
 import { invalid, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import { staticOperation } from '../../../graphql/execute.ts'
 import { BYTES_OF_TOKEN } from '../../budget/fit.ts'
 import { shrink } from '../../budget/truncate-json.ts'
 import { recordUri } from '../../protocol/resource-uri.ts'
 import { NOTICE } from '../../protocol/result.ts'
-import { readRecord, titleOf } from '../../resources/read-record.ts'
+import { titleOf } from '../../resources/read-record.ts'
 import { tool } from '../../tool/tool.ts'
+import { ToolRecord } from '../records/operations.ts'
 import { fileDocument, fileResultOf, readFileId } from './file-documents.ts'
 import { type FoundInTypes, searchTypes } from './search-types.ts'
+
+const readDocument = staticOperation(
+  `query ReadDocument($base: String!, $type: String!, $id: String!) {
+    record(base: $base, recordType: $type, id: $id) { ...ToolRecord }
+    type: recordType(base: $base, id: $type) { display }
+  }`,
+  [ToolRecord],
+)
 
 const text = { type: 'string' }
 const result = { id: text, title: text, url: text }
@@ -91,7 +101,7 @@ export const knowledgeTools = [
       if (file) return fileDocument(file, { base: base_id, publicUrl }, context)
       const named = readDocumentId(id)
       // Type and record both come from the argument `id`.
-      const { record, type } = await readRecord(
+      const { record, type } = await readDocument(
         { base: base_id, type: named.recordType, id: named.id },
         context,
       ).catch((thrown: unknown) => {
