@@ -47,11 +47,15 @@ export async function aggregateRecords(
   const page = readPage(args)
   const typeOf = async () => visibleType(policy, await requireType(scope, baseId, recordType))
   const over = readOver(args)
-  const query = await withCheckedHints({ scope, baseId, recordType }, async () => {
-    const read = readAggregate(args, { overTime: over !== null })
-    const isPast = args.asOf != null || over !== null
-    return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
-  }, typeOf)
+  const query = await withCheckedHints(
+    { scope, baseId, recordType },
+    async () => {
+      const read = readAggregate(args, { overTime: over !== null })
+      const isPast = args.asOf != null || over !== null
+      return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
+    },
+    typeOf,
+  )
   if (args.asOf != null) {
     readMoment(args.asOf, 'UTC')
     refusePast(scope, '/as_of')
