@@ -6,8 +6,17 @@ export type Camel<Name extends string> = Name extends `${infer Head}_${infer Tai
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name
 
-export const toCamel = (name: string): string =>
-  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+/** Of names that shapes have, which each request asks for again. */
+const camel = new Map<string, string>()
+const MOST_NAMES = 1000
+
+export function toCamel(name: string): string {
+  const known = camel.get(name)
+  if (known !== undefined) return known
+  const made = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+  if (camel.size < MOST_NAMES) camel.set(name, made)
+  return made
+}
 
 export const toSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

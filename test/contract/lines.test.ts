@@ -16,7 +16,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the authorizations of OAuth clients, and the change-sets of a record.
   'engine/configuration': 9756,
   // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets.
-  'engine/core': 4005,
+  'engine/core': 4006,
   'engine/data': 4492,
   // With a base as one file: the lines of it, their checks, and what refuses a hostile one. With the pace of agents and their pauses. With rollbacks in parts, and values, places, external ids and ends that a proposal finds taken or gone, deletions that grew, and what an endpoint shows of it. With the hash of a preview that was looked at. With fields that are discarded, and the values of conflicts.
   'engine/environments': 7016,

@@ -60,8 +60,9 @@ export function overlaid(original: Statement, parameters: number, ofLog = false)
 
 function ofText(original: Statement, parameters: number, ofLog: boolean): Overlaid {
   const key = `${parameters}${ofLog ? '~' : ''} ${original.text}`
-  const found = known.get(key) ?? translate(original, parameters, ofLog)
-  known.set(key, found)
+  const before = known.get(key)
+  const found = before ?? translate(original, parameters, ofLog)
+  if (!before) known.set(key, found)
   const { text } = found.statement
   if (text === original.text) return { ...found, statement: original }
   // A text has its name from the second use on, so it is not kept with the text.
