@@ -59,22 +59,3 @@ test('drafts are written, merged and dropped by key without statistics of them',
   expect(await planOf('INSERT INTO plinth.proposed_change'), 'asked for each entry').toContain('"Limit"')
   expect(await planOf('DELETE FROM plinth.draft_index'), 'looked up in a hash').toContain('hashed SubPlan')
 })
-
-test('a page in the order of a key asks of each record whether a draft overrides it, and other lists hash the drafts', async () => {
-  const id = await open()
-  await write(id, 'patch_record')
-  const planOf = async (query: string) => {
-    const path = `/v1/${id}/records/t?limit=20&${query}`
-    const ran = await statementsOf(async () => {
-      expect(succeed(await world.call('GET', path)).data).toHaveLength(20)
-    })
-    const found = ran.find(({ text }) => text.includes('LIMIT 21')) as RanStatement
-    return (await explain(world.database, found)).text
-  }
-  for (const query of ['', 'sort=id', 'sort=created_at']) {
-    const plan = await planOf(query)
-    expect(plan, query).toContain('"Merge Append"')
-    expect(plan, query).not.toContain('hashed SubPlan')
-  }
-  expect(await planOf('sort=updated_at')).toContain('hashed SubPlan')
-})

@@ -9,7 +9,7 @@ import { countFound } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
 import { RECORD_COLUMNS } from '../../data/ledger/record.ts'
-import { FEW_ENTRIES, FEW_RECORDS } from '../../storage/database/few-records.ts'
+import { FEW_ENTRIES } from '../../storage/database/few-records.ts'
 import type { AccessPath } from './access-path.ts'
 import { type Compiled, compileFor } from './compile-query.ts'
 import { entriesAfter, entryConditions, entryKey, entryOrder, entryRuns } from './index-scan.ts'
@@ -88,13 +88,7 @@ export const all = (conditions: readonly (string | null)[]): string =>
   conditions.filter(Boolean).join(' AND ')
 
 /** FROM and WHERE of the matching records `r`, at present or at a point in time. */
-function found(
-  query: ListQuery,
-  how: Compiled,
-  way: Way,
-  beyond: () => string | null = () => null,
-  records?: string,
-): string {
+function found(query: ListQuery, how: Compiled, way: Way, beyond: () => string | null = () => null): string {
   const { baseId, recordType, moment } = query
   const { parameters, operands } = how
   if (moment) {
@@ -103,7 +97,7 @@ function found(
     const filter = query.filter && compileFilter(query.filter, operands)
     return `${recordsAsOf({ ...bound, ...at })} r WHERE ${all(['true', filter, beyond()])}`
   }
-  const { from, where, filter } = recordSource(query, way, how, records)
+  const { from, where, filter } = recordSource(query, way, how)
   return `${from} WHERE ${all([where, filter && compileFilter(filter, operands), beyond()])}`
 }
 
@@ -126,8 +120,7 @@ function columns(
 function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
   const { parameters } = how
   const { position, limit, offset, moment } = query
-  const beyond = () => position && after(how.terms(), position, parameters)
-  const from = found(query, how, way, beyond, isShort(query) ? FEW_RECORDS : undefined)
+  const from = found(query, how, way, () => position && after(how.terms(), position, parameters))
   const order = `ORDER BY ${orderBy(how.terms())}`
   const page = `FROM ${from} ${order} ${window(query, parameters)}`
   // A sort of records that come before the page would carry all their contents, often through a temporary file.
@@ -135,13 +128,6 @@ function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
   if (!isLater) return `SELECT ${columns(query, how)} ${page}`
   return `SELECT ${columns(query, how)} FROM (SELECT r.row_no ${page}) i, ${RECORD_OF_PAGE} WHERE ${scope(query, parameters)} ${order}`
 }
-
-const SHORT = 200
-/** Whether the records come in the order of a key, and the page ends soon. */
-const isShort = ({ filter, sort, limit, offset }: ListQuery): boolean =>
-  filter === null &&
-  limit + offset <= SHORT &&
-  sort.every(({ field }) => field.kind === 'column' && ['created_at', 'id'].includes(field.column))
 
 /** Scans the entries in sort order and reads only the records of the page. */
 function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): string {

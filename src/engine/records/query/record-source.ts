@@ -59,13 +59,12 @@ export type RecordSource = { from: string; where: string; filter: BoundFilter | 
 /**
  * Builds the row source of a query with a fixed join order. The driving side is a subquery with an
  * optimization fence, and every other table is a LATERAL look-up by a unique key. The join order thus does
- * not depend on row estimates, which are wrong for a new type until ANALYZE runs. `records` are read where no path finds some.
+ * not depend on row estimates, which are wrong for a new type until ANALYZE runs.
  */
 export function recordSource(
   query: OrderedQuery,
   { path, text, candidates }: Way,
   { parameters, addScore }: Pick<Compiled, 'parameters' | 'addScore'>,
-  records = 'plinth.record',
 ): RecordSource {
   const { baseId, filter } = query
   const scoped = scope(query, parameters)
@@ -77,7 +76,7 @@ export function recordSource(
     const rows = `unnest(${parameters.add(candidates)}::bigint[]) i (row_no)`
     return { from: `${rows}, ${RECORD_OF_ENTRY}`, where: scoped, filter }
   }
-  if (!text) return { from: `${records} r`, where: scoped, filter }
+  if (!text) return { from: 'plinth.record r', where: scoped, filter }
   const found = recordsFound(text.search, { index: text.index, baseId, scoped }, parameters, addScore)
   return { from: `${found} r`, where: 'true', filter: text.residual }
 }
