@@ -15,8 +15,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/automation': 5197,
   // With the authorizations of OAuth clients, and the change-sets of a record.
   'engine/configuration': 9756,
-  // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets.
-  'engine/core': 4006,
+  // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets, and pages of records that came to be on both sides.
+  'engine/core': 4008,
   'engine/data': 4492,
   // With a base as one file: the lines of it, their checks, and what refuses a hostile one. With the pace of agents and their pauses. With rollbacks in parts, and values, places, external ids and ends that a proposal finds taken or gone, deletions that grew, and what an endpoint shows of it. With the hash of a preview that was looked at. With fields that are discarded, and the values of conflicts.
   'engine/environments': 7016,
@@ -28,7 +28,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/schema': 4250,
   'engine/sql': 8246,
   // With the reads on a standby and when there are none, statements that are prepared, and a lock of migrations that holds behind a pooler.
-  'engine/storage': 4516,
+  'engine/storage': 4518,
   foundation: 2500,
   // With what a token proposes, unnamed, and who proposed the changes of a group.
   graphql: 12_558,

@@ -100,3 +100,82 @@ test('a change-set answers as a copy of its base does, and changes nothing of it
   })
   expect(await dump()).toEqual(before)
 })
+
+/** All records of a query, page by page, with the totals that the pages say. */
+async function walk(base: string, query: object): Promise<Walked> {
+  const records: Shown[] = []
+  const totals = new Set<number>()
+  let cursor: string | undefined
+  do {
+    const body = { ...query, limit: 2, include_total: true, ...(cursor && { cursor }) }
+    const page = succeed(await world.call('POST', `/v1/${base}/records/deal/query`, body))
+    records.push(...page.data)
+    totals.add(page.meta.total)
+    cursor = page.meta.next_cursor
+  } while (cursor)
+  return { ids: records.map(({ id }) => id).sort(), totals: [...totals] }
+}
+type Shown = { id: string; data: { stage: string } }
+type Far = { record_type: string; id: string }
+type Link = Record<'source_record_type' | 'source_id' | 'target_record_type' | 'target_id', string>
+const endsOf = (link: Link) =>
+  [`${link.source_record_type}/${link.source_id}`, `${link.target_record_type}/${link.target_id}`] as const
+type Walked = { ids: string[]; totals: number[] }
+
+test('each list of a change-set has the records that it shows, also where production makes and deletes the same ones', {
+  timeout: CASES_TIMEOUT,
+}, async () => {
+  const sides = fc.tuple(fc.boolean(), operation)
+  await forAll(fc.array(sides, { minLength: 2, maxLength: 14 }), 60, async (operations) => {
+    const base = `twin${++serial}`
+    succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+    await fillLinked(world.call, base)
+    const { id } = succeed(await world.call('POST', `/v1/${base}/preview`, { copy: 'on_write' }), 201)
+    for (const [isProduction, sent] of operations) await answerOf(isProduction ? base : id, sent)
+    const shown: Shown[] = []
+    for (let n = 0; n <= 8; n++) {
+      const answer = await world.call('GET', `/v1/${id}/records/deal/d${n}`)
+      if (answer.status === 200) shown.push(answer.body)
+    }
+    const idsOf = (records: Shown[]) => records.map((each) => each.id).sort()
+    const every = idsOf(shown)
+    const isOpen = idsOf(shown.filter(({ data }) => data.stage !== 'lost'))
+    const asc = (field: string) => ({ field, direction: 'asc' })
+    const open = { field: 'data.stage', op: 'in', value: ['open', 'won'] }
+    for (const [query, ids] of [
+      [{}, every],
+      [{ sort: [asc('id')] }, every],
+      [{ sort: [{ field: 'data.code', direction: 'desc' }] }, every],
+      [{ sort: [asc('data.stage'), { field: 'data.amount', direction: 'desc' }] }, every],
+      [{ filter: open, sort: [asc('data.stage')] }, isOpen],
+      [{ filter: open, sort: [asc('data.note')] }, isOpen],
+      [{ filter: { and: [open, { field: 'data.amount', op: 'neq', value: 1e6 }] } }, null],
+    ] as const) {
+      const { ids: walked, totals } = await walk(id, query)
+      if (ids) expect({ operations, query, walked }).toEqual({ operations, query, walked: ids })
+      expect(totals, JSON.stringify({ operations, query })).toEqual([walked.length])
+    }
+    const counted = await world.call('POST', `/v1/${id}/records/deal/aggregate`, {
+      filter: open,
+      aggregations: [{ fn: 'count' }],
+    })
+    expect(succeed(counted).data).toEqual([{ count: isOpen.length }])
+    const links = succeed(await world.call('GET', `/v1/${id}/relationships?limit=200`)).data as Link[]
+    for (const record of shown) {
+      const here = `deal/${record.id}`
+      const far = links
+        .map(endsOf)
+        .flatMap(([one, other]) => (one === here ? other : other === here ? one : []))
+      const path = `/v1/${id}/records/${here}/related?direction=both&limit=200`
+      const related = succeed(await world.call('GET', path)).data as { record: Far }[]
+      const found = related.map(({ record: { record_type: type, id: name } }) => `${type}/${name}`)
+      expect({ operations, here, found: found.sort() }).toEqual({
+        operations,
+        here,
+        found: [...new Set(far)].filter((name) => name !== here).sort(),
+      })
+    }
+    await world.call('DELETE', `/v1/bases/${id}?confirm=${id}`)
+    succeed(await world.call('DELETE', `/v1/bases/${base}?confirm=${base}`))
+  })
+})

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { LIMITS } from '../../../foundation/limits.ts'
 import type { Statement } from '../../storage/database/client.ts'
+import { RECORD_OF_FEW_ENTRIES } from '../../storage/database/few-records.ts'
 
 /** What a change-set reads and writes in place of each table: `plinth_draft` of the database has both. */
 const RELATIONS = {
@@ -17,7 +18,7 @@ const TABLE = Object.keys(RELATIONS).join('|')
 const OWN = new Set(['idempotency', 'plan', 'token', 'record_type_index'])
 
 const WRITE = new RegExp(`\\b(INSERT INTO|UPDATE|DELETE FROM) plinth\\.(${TABLE}|change)\\b`, 'g')
-const READ = new RegExp(`\\bplinth\\.(${TABLE})\\b( /\\* few \\*/)?`, 'g')
+const READ = new RegExp(`\\bplinth\\.(${TABLE})\\b( /\\* few (?:of (\\$\\d+) )?\\*/)?`, 'g')
 /** The log is that of production, but where the difference is asked for. */
 const LOG = /\bplinth\.change\b/g
 const ANY_WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) plinth\.(\w+)/g
@@ -78,17 +79,18 @@ function translate(original: Statement, parameters: number, ofLog: boolean): Ove
   const record = /ON CONFLICT DO NOTHING/.test(text) ? 'record_if_free' : 'record'
   let needsLock = false
   let takesId = false
-  const read = (relation: string) => {
+  const read = (relation: string, of?: string) => {
     takesId = true
-    return `plinth_draft.${relation}($${parameters + 1})`
+    return `plinth_draft.${relation}($${parameters + 1}${of ? `, ${of}` : ''})`
   }
   const next = text
     .replace(WRITE, (_, act: string, table: string) => {
       needsLock = true
       return `${act} plinth_draft.${table === 'record' && act === 'INSERT INTO' ? record : table}`
     })
-    .replace(READ, (_, table: keyof typeof RELATIONS, few?: string) =>
-      read(`${few ? 'few_' : ''}${RELATIONS[table]}`),
+    .replace(RECORD_OF_FEW_ENTRIES, () => `${read('record_of_entry', 'i.row_no')} r`)
+    .replace(READ, (_, table: keyof typeof RELATIONS, few?: string, of?: string) =>
+      read(`${few ? 'few_' : ''}${RELATIONS[table]}`, of),
     )
     .replace(LOG, (table) => (ofLog ? read('changes') : table))
   if (!needsLock && !takesId) return { statement: original, needsLock, takesId }

@@ -9,7 +9,7 @@ import { countFound } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
 import { RECORD_COLUMNS } from '../../data/ledger/record.ts'
-import { FEW_ENTRIES } from '../../storage/database/few-records.ts'
+import { fewEntries } from '../../storage/database/few-records.ts'
 import type { AccessPath } from './access-path.ts'
 import { type Compiled, compileFor } from './compile-query.ts'
 import { entriesAfter, entryConditions, entryKey, entryOrder, entryRuns } from './index-scan.ts'
@@ -20,6 +20,7 @@ import {
   chooseWay,
   type OrderedQuery,
   RECORD_OF_ENTRY,
+  RECORD_OF_FEW,
   RECORD_OF_PAGE,
   recordSource,
   scope,
@@ -133,9 +134,12 @@ function throughRecords(query: ListQuery, how: Compiled, way: Way): string {
 function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): string {
   const { parameters, operands } = how
   const entriesFound = entryConditions(path, query.baseId, parameters)
-  const scoped = scope(query, parameters)
+  const type = parameters.add(query.recordType)
+  const scoped = `r.base_id = ${parameters.add(query.baseId)} AND r.record_type = ${type}`
   const residual = path.residual && `${scoped} AND ${compileFilter(path.residual, operands)}`
-  const from = residual ? `plinth.record_index i, ${RECORD_OF_ENTRY}` : `${FEW_ENTRIES} i`
+  const [from, record] = residual
+    ? [`plinth.record_index i, ${RECORD_OF_ENTRY}`, RECORD_OF_PAGE]
+    : [fewEntries(type), RECORD_OF_FEW]
   const order = entryOrder(path)
   const runs = entryRuns(path)
   const pieces = runs.flatMap((run, n) => {
@@ -152,7 +156,7 @@ function throughEntries(query: ListQuery, how: Compiled, path: AccessPath): stri
       ? `${only} ${page}`
       : `SELECT * FROM (${pieces.map((piece) => `(${piece} LIMIT ${most(first)})`).join(' UNION ALL ')}) i ORDER BY i.run, ${order} ${page}`
   const keyed = (n: number) => entryKey(path, query.sort[n])
-  return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${RECORD_OF_PAGE} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
+  return `SELECT ${columns(query, how, keyed)} FROM (${entries}) i, ${record} WHERE ${scoped} ORDER BY ${pieces.length === 1 ? '' : 'i.run, '}${order}`
 }
 
 /** LIMIT and OFFSET of the page plus one record. LIMIT is a literal so that a generic plan can use it. */

@@ -4,7 +4,7 @@ import type { Parameters } from '../../data/filter/parameters.ts'
 import { type IndexedText, recordsFound, textIndexOf } from '../../data/filter/search-condition.ts'
 import type { BoundFilter, BoundSort, Condition } from '../../data/filter/syntax-tree.ts'
 import type { CompiledIndex } from '../../data/indexes/index.ts'
-import { FEW_RECORDS } from '../../storage/database/few-records.ts'
+import { FEW_RECORDS, RECORD_OF_FEW_ENTRIES } from '../../storage/database/few-records.ts'
 import { type AccessPath, chooseAccessPath, conjunctsOf } from './access-path.ts'
 import type { Compiled } from './compile-query.ts'
 import { entryConditions } from './index-scan.ts'
@@ -85,12 +85,13 @@ export function recordSource(
  * Looks up the record of the entry `i` by its row number only: with more conditions, the planner may choose a
  * multi-column index.
  */
-export const RECORD_OF_ENTRY = recordOfEntry('plinth.record')
+export const RECORD_OF_ENTRY = one('plinth.record r WHERE r.row_no = i.row_no')
 /** That of the entries of a page. */
-export const RECORD_OF_PAGE = recordOfEntry(FEW_RECORDS)
+export const RECORD_OF_PAGE = one(`${FEW_RECORDS} r WHERE r.row_no = i.row_no`)
+export const RECORD_OF_FEW = one(RECORD_OF_FEW_ENTRIES)
 
-function recordOfEntry(records: string): string {
-  return `LATERAL (SELECT * FROM ${records} r WHERE r.row_no = i.row_no LIMIT 1) r`
+function one(record: string): string {
+  return `LATERAL (SELECT * FROM ${record} LIMIT 1) r`
 }
 
 /** Restricts rows to one base and record type. */

@@ -3,5 +3,7 @@
  * it, where else it hashes all that it holds. Production takes no notice.
  */
 export const FEW_RECORDS = 'plinth.record /* few */'
-/** The same of the entries of an index. */
-export const FEW_ENTRIES = 'plinth.record_index /* few */'
+/** The same of the entries `i` of an index, for a page. `type`: the parameter with their record type. */
+export const fewEntries = (type: string): string => `plinth.record_index /* few of ${type} */ i`
+/** The record of such an entry, of which a change-set asks nothing more. */
+export const RECORD_OF_FEW_ENTRIES = 'plinth.record r WHERE r.row_no = i.row_no /* of few entries */'
