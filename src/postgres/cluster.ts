@@ -8,7 +8,7 @@ import { claimOwnership, type Ownership } from './ownership.ts'
 import { type PostgresPaths, preparePlace } from './paths.ts'
 import { isAway, probe, query } from './probe.ts'
 import { readPidFile, serverProcesses } from './processes.ts'
-import { joinOrStart } from './start.ts'
+import { joinOrStart, requireData } from './start.ts'
 import { stopByPgCtl } from './windows.ts'
 
 /** `adopted` means that the server was running already, started by a killed or by another process. */
@@ -137,6 +137,8 @@ export async function supervise(options: {
   const restart = async (): Promise<void> => {
     while (!closing) {
       try {
+        // A new database in the place of one that was lost would answer every request with a failure.
+        await requireData(options.dataDir)
         if (await open()) return
       } catch (err) {
         log.warn({ err }, 'the embedded PostgreSQL did not start; retrying')
@@ -197,15 +199,13 @@ async function stopServer(paths: PostgresPaths, server: Server): Promise<void> {
     return
   }
   for (const { signal, waitMs } of STEPS) {
-    if (isServing(paths, server)) await signalServer(paths, signal)
+    if (isServing(paths, server)) await signalServer(paths, server, signal)
     if (await isGoneWithin(waitMs, paths, server)) return
   }
   throw new Error(`The PostgreSQL of ${paths.dataDir} does not stop.`)
 }
 
-async function signalServer(paths: PostgresPaths, signal: NodeJS.Signals): Promise<void> {
-  const pid = readPidFile(paths.pgdata)?.pid
-  if (pid === undefined) return
+async function signalServer(paths: PostgresPaths, { pid }: Server, signal: NodeJS.Signals): Promise<void> {
   if (serverProcesses(paths.pgdata).includes(pid) && sendSignal(pid, signal)) return
   // The process belongs to another user or pid namespace. Let the server signal its own postmaster.
   const answer = await probe(paths)
@@ -235,6 +235,8 @@ async function isGone(paths: PostgresPaths, server: Server): Promise<boolean> {
   return alive.length === 0 && (await probe(paths)).state === 'absent'
 }
 
+/** The pid file goes with a data directory that was removed: its server then is the process of that pid. */
 function isServing(paths: PostgresPaths, server: Server): boolean {
-  return readPidFile(paths.pgdata)?.run === server.run
+  const file = readPidFile(paths.pgdata)
+  return file ? file.run === server.run : serverProcesses(paths.pgdata).includes(server.pid)
 }

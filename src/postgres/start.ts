@@ -144,7 +144,15 @@ async function ensureData(paths: PostgresPaths, binaries: Binaries, identity: Id
   await syncDirectory(paths.dataDir)
 }
 
-async function hasData({ pgdata }: PostgresPaths): Promise<boolean> {
+/** Fails if the data of a server that ran a moment ago is gone. Makes no directory, so that one can be moved there. */
+export async function requireData(dataDir: string): Promise<void> {
+  if (await hasData({ pgdata: join(dataDir, 'postgres') })) return
+  throw new Error(
+    `The data in ${dataDir} is gone. Put the directory back, and the server goes on with it; or stop the server and restore a backup.`,
+  )
+}
+
+async function hasData({ pgdata }: Pick<PostgresPaths, 'pgdata'>): Promise<boolean> {
   const version = await readFile(join(pgdata, 'PG_VERSION'), 'utf8').catch(() => undefined)
   if (version !== undefined && version.trim() !== MAJOR_VERSION) {
     throw new Error(

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,6 +14,9 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'plinth-supervised-'))
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+const PUT_BACK =
+  'Put the directory back, and the server goes on with it; or stop the server and restore a backup.'
 
 const postmaster = async () =>
   Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n', 1)[0])
@@ -52,6 +55,35 @@ test('a killed PostgreSQL is restarted at the same URL with its acknowledged row
   expect(await postmaster()).not.toBe(killed)
   await supervised?.close()
   await expect(ask(url, 'SELECT 1')).rejects.toThrow()
+})
+
+test('PostgreSQL is not begun anew in place of data that was moved away, and goes on when they are back', {
+  tags: 'full',
+}, async () => {
+  const said: string[] = []
+  const warn = ({ err }: { err?: Error }) => void said.push(err?.message ?? '')
+  const supervised = await supervise({ dataDir, log: { ...quiet, warn } })
+  const url = supervised?.url ?? ''
+  await ask(url, 'CREATE TABLE kept AS SELECT 42 AS answer')
+  const killed = await postmaster()
+  await rename(dataDir, `${dataDir}.moved`)
+  process.kill(killed, 'SIGKILL')
+  await eventually(async () => expect(said).toContainEqual(`The data in ${dataDir} is gone. ${PUT_BACK}`))
+  await rename(`${dataDir}.moved`, dataDir)
+  expect(await eventually(() => ask(url, 'SELECT answer FROM kept'))).toEqual({ answer: 42 })
+  await supervised?.close()
+})
+
+test('PostgreSQL ends with its Node process when their data directory was removed', {
+  tags: 'full',
+}, async () => {
+  const supervised = await supervise({ dataDir, log: quiet })
+  const running = await postmaster()
+  await rm(dataDir, { recursive: true })
+  const begun = performance.now()
+  await supervised?.close()
+  expect(performance.now() - begun).toBeLessThan(10_000)
+  expect(() => process.kill(running, 0)).toThrow('ESRCH')
 })
 
 test('PostgreSQL ends soon after its Node process was killed, unless another one has taken it over', {
