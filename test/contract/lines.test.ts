@@ -28,7 +28,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/schema': 4250,
   'engine/sql': 8246,
   // With the reads on a standby and when there are none, statements that are prepared, and a lock of migrations that holds behind a pooler.
-  'engine/storage': 4518,
+  'engine/storage': 4521,
   foundation: 2500,
   // With what a token proposes, unnamed, and who proposed the changes of a group.
   graphql: 12_558,

@@ -250,14 +250,19 @@ test('a stream is one snapshot, ends with its token and its client, and keeps ot
   second.resume()
   expect(await second.ended).toBe('whole')
   expect(second.bytes()).toBeGreaterThan(3000 * 6000)
+  const { id } = succeed(await world.call('POST', '/v1/crm/preview', { copy: 'on_write' }), 201)
+  const other = await world.newToken([{ permission: 'read' }])
+  const drafted = begin(other.token, path.replace('crm', id))
+  await drafted.started
   const before = performance.now()
   succeed(await world.call('DELETE', `/v1/tokens/${own.id}`))
   // The rights of open streams are checked twice a second, and the rest would be read faster.
   await sleep(1500)
   first.resume()
+  drafted.resume()
+  expect(await drafted.ended).toBe('whole')
   expect(await first.ended).toBe('cut')
   expect(performance.now() - before).toBeLessThan(5000)
-  const other = await world.newToken([{ permission: 'read' }])
   const third = begin(other.token, path)
   await third.started
   third.stop()

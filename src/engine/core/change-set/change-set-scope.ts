@@ -2,7 +2,7 @@
 import { productionOf } from '../../../contract/ids.ts'
 import { type DomainError, invalid, oneFault } from '../../../foundation/errors.ts'
 import { openRequestBatching } from '../../data/ledger/request-batching.ts'
-import type { Access } from '../../storage/access/access.ts'
+import { type Access, wholeGrants } from '../../storage/access/access.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -119,7 +119,7 @@ export function accessInChangeSet(access: Access, id: string): Access {
     const named = types === '*' ? '*' : [...types]
     return named.length === 0 ? [] : [{ base, record_type: named, environment: 'production', permission }]
   })
-  const made = compileAccess(grants)
+  const made: Access = { ...compileAccess(grants), issued: wholeGrants(access) }
   if (!made.sees(base))
     throw oneFault('FORBIDDEN', `A change-set shows records of "${base}", which the token may not read.`, {
       path: '',

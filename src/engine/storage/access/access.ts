@@ -32,6 +32,8 @@ export type Access = {
   readonly grants: readonly Grant[]
   /** The complete rights, when the scope is restricted to a part of them. */
   readonly whole?: Access
+  /** The grants of the token itself, where these are made of them for the records of another base. */
+  readonly issued?: readonly Grant[]
 }
 
 /** Whether the token has any admin grant, and so may make tokens within it. */
@@ -65,7 +67,8 @@ const extend = (access: Access): Access => ({
 })
 
 /** The grants of the token itself, regardless of restrictions of the scope. */
-export const wholeGrants = (access: Access): readonly Grant[] => (access.whole ?? access).grants
+export const wholeGrants = ({ whole, issued, grants }: Access): readonly Grant[] =>
+  issued ?? (whole ? wholeGrants(whole) : grants)
 
 /** The types of the base that the token has the permission on, as a SQL parameter; null for all. */
 export function namedTypes(access: Access, permission: Permission, baseId: string): string[] | null {
