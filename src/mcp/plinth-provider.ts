@@ -37,33 +37,34 @@ import type { Tool, ToolCall, TwoSided } from './tool/tool.ts'
 import type { ToolDefinition } from './tool/tool-definition.ts'
 import { beyondGrants, unknownTool } from './tool/unknown-tool.ts'
 import { withUsage } from './tool/usage.ts'
-import { aggregateTools } from './tools/aggregates.ts'
+import { aggregateTool } from './tools/aggregates.ts'
 import { baseTools } from './tools/bases.ts'
-import { batchTools } from './tools/batch.ts'
+import { batchTool } from './tools/batch.ts'
 import { callTyped } from './tools/call-typed-tool.ts'
-import { changeTools } from './tools/changes.ts'
+import { changesTool } from './tools/changes.ts'
 import { workTools } from './tools/claims/claims.ts'
-import { configurationTools } from './tools/configuration.ts'
-import { configureTools } from './tools/configure.ts'
+import { configurationTool } from './tools/configuration.ts'
+import { configureTool } from './tools/configure.ts'
 import { DECIDE, decideCall, decideDefinition } from './tools/decide.ts'
-import { defineTools } from './tools/define.ts'
-import { definitionTools } from './tools/delete-definition.ts'
-import { profileTools } from './tools/describe-type/describe-type.ts'
-import { previewTools, promoteTools } from './tools/environments.ts'
+import { defineTool } from './tools/define.ts'
+import { definitionTool } from './tools/delete-definition.ts'
+import { profileTool } from './tools/describe-type/describe-type.ts'
+import { previewTool, promoteTool } from './tools/environments.ts'
 import { fileTools, seesFileTypes } from './tools/files/files.ts'
-import { historyTools } from './tools/history.ts'
+import { historyTool } from './tools/history.ts'
 import { asking, proposeTools } from './tools/propose.ts'
-import { recordTypeTools } from './tools/record-types.ts'
+import { recordTypeTool } from './tools/record-types.ts'
 import { recordTools } from './tools/records/writes.ts'
-import { relatedTools } from './tools/related.ts'
-import { relationshipTools } from './tools/relationships.ts'
+import { relatedTool } from './tools/related.ts'
+import { relationshipTool } from './tools/relationships.ts'
 import { reviewTool } from './tools/review.ts'
-import { rollbackPromotionTools } from './tools/rollback-promotion.ts'
-import { runActionTools } from './tools/run-action.ts'
+import { rollbackPromotionTool } from './tools/rollback-promotion.ts'
+import { runActionTool } from './tools/run-action.ts'
 import { knowledgeTools, leanSearch } from './tools/search-fetch/search-and-fetch.ts'
-import { sqlTools } from './tools/sql.ts'
-import { sqlWriteTools } from './tools/sql-write.ts'
+import { sqlTool } from './tools/sql.ts'
+import { sqlWriteTool } from './tools/sql-write.ts'
 import { allTypes, listedOf, typedTool, typedTools } from './tools/typed-tools.ts'
+import { undoTool } from './tools/undo.ts'
 import { whoamiTool } from './tools/whoami.ts'
 import {
   CALLED_IN_VIEWS,
@@ -77,34 +78,35 @@ import {
 
 /** Tools of every base, with any types. */
 export const GENERIC: readonly TwoSided[] = [
-  ...recordTypeTools,
-  ...profileTools,
+  recordTypeTool,
+  profileTool,
   ...recordTools,
-  ...relationshipTools,
-  ...relatedTools,
-  ...historyTools,
-  ...changeTools,
-  ...aggregateTools,
-  ...batchTools,
-  ...sqlTools,
-  ...sqlWriteTools,
-  ...defineTools,
+  relationshipTool,
+  relatedTool,
+  historyTool,
+  changesTool,
+  undoTool,
+  aggregateTool,
+  batchTool,
+  sqlTool,
+  sqlWriteTool,
+  defineTool,
   ...workTools,
-  ...previewTools,
+  previewTool,
   ...proposeTools,
   reviewTool,
-  ...promoteTools,
-  ...rollbackPromotionTools,
+  promoteTool,
+  rollbackPromotionTool,
   whoamiTool,
-  ...configurationTools,
-  ...configureTools,
-  ...runActionTools,
+  configurationTool,
+  configureTool,
+  runActionTool,
   ...fileTools,
 ]
 /** Tools for clients that support no others. Listed only at addresses that name them. */
 export const NAMED_ONLY: readonly Tool[] = knowledgeTools
 /** Account tools, on `/mcp` only. */
-export const ACCOUNT: readonly Tool[] = [...baseTools, ...definitionTools]
+export const ACCOUNT: readonly Tool[] = [...baseTools, definitionTool]
 
 /** The MCP provider for Plinth. */
 export const plinth: Provider = {

@@ -8,11 +8,11 @@ import { clean } from '../../schema-shape/descriptions.ts'
 import { success } from '../protocol/result.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
-import { aggregateTools } from '../tools/aggregates.ts'
+import { aggregateTool } from '../tools/aggregates.ts'
 import { attachmentTools } from '../tools/attachments.ts'
 import { callTyped } from '../tools/call-typed-tool.ts'
 import { workTools } from '../tools/claims/claims.ts'
-import { historyTools } from '../tools/history.ts'
+import { historyTool } from '../tools/history.ts'
 import { recordTools } from '../tools/records/writes.ts'
 import {
   aboutType,
@@ -24,7 +24,7 @@ import {
   wordsOf,
 } from '../tools/typed-tools.ts'
 import { actionTool } from './action-tool.ts'
-import { batchTool, linkTool, sqlTool, undoTool } from './link-tools.ts'
+import { endpointBatch, endpointSql, endpointUndo, linkTool } from './link-tools.ts'
 import { readServed, type ServedTool } from './served-endpoint.ts'
 
 const readStamp = staticOperation(`query EndpointStamp($base: String!, $id: String!, $whole: Boolean) {
@@ -80,9 +80,9 @@ async function makeTools(
     ...ofTypes,
     ...ofActions,
     ...served.links.map((link) => linkTool(link, unlinked.has(link.relType))),
-    ...(served.batch ? [batchTool(served.batch)] : []),
-    ...(served.undo ? [undoTool()] : []),
-    ...(served.sqlQuery && sqlTool.available(context) ? [sqlTool.tool()] : []),
+    ...(served.batch ? [endpointBatch(served.batch)] : []),
+    ...(served.undo ? [endpointUndo()] : []),
+    ...(served.sqlQuery && endpointSql.available(context) ? [endpointSql.tool()] : []),
   ]
 }
 
@@ -109,12 +109,12 @@ const GENERIC = {
     words: 'Cancel a record',
   },
   aggregate: {
-    tool: named(aggregateTools, 'aggregate_records'),
+    tool: aggregateTool,
     title: 'Aggregate',
     words: 'Count, sum and compare records',
   },
   history: {
-    tool: named(historyTools, 'record_history'),
+    tool: historyTool,
     title: 'History',
     words: 'Versions with diffs of a record',
   },

@@ -1,11 +1,11 @@
 import { oneFault } from '../../foundation/errors.ts'
 import { withPlanned } from '../tool/planned-arguments.ts'
 import type { EndpointTool } from '../tool/tool-binding.ts'
-import { batchTools } from '../tools/batch.ts'
-import { changeTools } from '../tools/changes.ts'
-import { relatedTools } from '../tools/related.ts'
-import { relationshipTools } from '../tools/relationships.ts'
-import { sqlTools } from '../tools/sql.ts'
+import { batchTool } from '../tools/batch.ts'
+import { relatedTool } from '../tools/related.ts'
+import { relationshipTool } from '../tools/relationships.ts'
+import { sqlTool } from '../tools/sql.ts'
+import { undoTool } from '../tools/undo.ts'
 import type { ServedLink } from './served-endpoint.ts'
 
 /**
@@ -22,8 +22,7 @@ export function linkTool(
       : { source_record_type: sources, target_record_type: targets }
   const fixed = Object.entries(ends).flatMap(([key, ids]) => (ids.length === 1 ? [[key, ids[0]]] : []))
   const open = Object.entries(ends).filter(([, ids]) => ids.length > 1)
-  const [generic] = operation === 'related' ? relatedTools : relationshipTools
-  if (!generic) throw new Error('Unknown link tool')
+  const generic = operation === 'related' ? relatedTool : relationshipTool
   const bound = generic.bind({
     name,
     title: `${TITLES[operation] ?? 'Link'} ${relType}`,
@@ -57,12 +56,10 @@ type Batch = { records: Record<string, string[]>; relationships: Record<string, 
 /**
  * Builds the batch tool of an endpoint, limited to the operations that the endpoint offers as single tools.
  */
-export function batchTool(served: unknown): EndpointTool {
+export function endpointBatch(served: unknown): EndpointTool {
   const offered = served as Batch
-  const [generic] = batchTools
-  if (!generic) throw new Error('There is no batch')
   const words = [...new Set(Object.values({ ...offered.records, ...offered.relationships }).flat())]
-  const bound = generic.bind({
+  const bound = batchTool.bind({
     name: 'batch',
     title: 'Batch',
     description: `All or none of: {type, record_type, id, data}. type: ${words.join(', ')}. id {$ref: x}: one named x.`,
@@ -127,10 +124,8 @@ const notOffered = (path: string, received: string, allowed: readonly string[]) 
   })
 
 /** Builds the undo tool of an endpoint: for requests of the caller at the endpoint, which the engine finds. */
-export function undoTool(): EndpointTool {
-  const generic = changeTools.find(({ name }) => name === 'undo')
-  if (!generic) throw new Error('There is no undo')
-  const bound = generic.bind({
+export function endpointUndo(): EndpointTool {
+  const bound = undoTool.bind({
     name: 'undo',
     title: 'Undo',
     description: 'Undo your last request here (again: further back), or one by request_id. Plans first.',
@@ -141,14 +136,11 @@ export function undoTool(): EndpointTool {
 }
 
 /** The SQL tool of an endpoint, over the types without restrictions. */
-export const sqlTool = {
-  available: (context: Parameters<NonNullable<(typeof sqlTools)[number]>['available']>[0]) =>
-    sqlTools[0]?.available(context) ?? false,
+export const endpointSql = {
+  available: sqlTool.available,
   tool(): EndpointTool {
-    const [generic] = sqlTools
-    if (!generic) throw new Error('There is no SQL')
-    const { description, annotations } = generic.define(false)
-    const bound = generic.bind({ name: 'sql_query', title: annotations.title, description, given: {} })
+    const { description, annotations } = sqlTool.define(false)
+    const bound = sqlTool.bind({ name: 'sql_query', title: annotations.title, description, given: {} })
     return { ...bound, recordType: null, operation: 'sql_query' }
   },
 }

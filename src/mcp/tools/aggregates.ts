@@ -16,28 +16,26 @@ const aggregate =
 
 const object = z.record(z.string(), z.unknown())
 
-export const aggregateTools = [
-  tool('aggregate_records', {
-    title: 'Aggregate records',
-    description:
-      'Count, sum and compare by group. aggregations: [{"fn":"sum","field":"data.n","alias":"n"}]; fn: count sum avg min max count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}]. having (a filter) and sort name results: "-n".',
-    permission: 'read',
-    showsRecords: true,
-    input: z.strictObject({
-      record_type: z.string(),
-      aggregations: z.array(object),
-      group_by: z.array(z.unknown()).optional(),
-      filter: object.optional(),
-      having: object.optional(),
-      sort: z.string().optional(),
-      as_of: z.string().optional(),
-      over: object.optional().meta({ listed: false }),
-      limit: z.int32().optional(),
-      offset: z.int32().optional(),
-      ...reading,
-    }),
-    output: pageOutput,
-    run: async (args, context) =>
-      new ReadResult(rowsBody((await aggregate(byName(args), context)).aggregate), BY_OFFSET),
+export const aggregateTool = tool('aggregate_records', {
+  title: 'Aggregate records',
+  description:
+    'Count, sum and compare by group. aggregations: [{"fn":"sum","field":"data.n","alias":"n"}]; fn: count sum avg min max count_distinct. group_by: ["data.a",{"field":"created_at","interval":"day"}]. having (a filter) and sort name results: "-n".',
+  permission: 'read',
+  showsRecords: true,
+  input: z.strictObject({
+    record_type: z.string(),
+    aggregations: z.array(object),
+    group_by: z.array(z.unknown()).optional(),
+    filter: object.optional(),
+    having: object.optional(),
+    sort: z.string().optional(),
+    as_of: z.string().optional(),
+    over: object.optional().meta({ listed: false }),
+    limit: z.int32().optional(),
+    offset: z.int32().optional(),
+    ...reading,
   }),
-]
+  output: pageOutput,
+  run: async (args, context) =>
+    new ReadResult(rowsBody((await aggregate(byName(args), context)).aggregate), BY_OFFSET),
+})

@@ -30,26 +30,23 @@ delete_relationship {id} or its type and ends
 upsert_record_type, upsert_relationship_type {id, body}; delete_… {id}
 Records take external_source, claim_id; all expected_version. An id is {$ref: x} after an operation with name: x.`
 
-export const batchTools = [
-  tool('batch', {
-    title: 'Batch',
-    description: GRAMMAR,
-    permission: 'write',
-    hints: { destructive: true },
-    input: z.strictObject({
-      operations,
-      ...deleting,
-    }),
-    run: async ({ base_id, operations }, context) => {
-      const { rows, count, requestId, warnings, ...done } = (
-        await run({ base: base_id, operations }, context)
-      ).batch
-      const meta = {
-        count,
-        ...(requestId !== null && { request_id: requestId }),
-        ...(warnings && { warnings }),
-      }
-      return deletedOr({ data: rows, meta, ...done })
-    },
+export const batchTool = tool('batch', {
+  title: 'Batch',
+  description: GRAMMAR,
+  permission: 'write',
+  hints: { destructive: true },
+  input: z.strictObject({
+    operations,
+    ...deleting,
   }),
-]
+  run: async ({ base_id, operations }, context) => {
+    const { rows, count, requestId, warnings, ...done } = (await run({ base: base_id, operations }, context))
+      .batch
+    const meta = {
+      count,
+      ...(requestId !== null && { request_id: requestId }),
+      ...(warnings && { warnings }),
+    }
+    return deletedOr({ data: rows, meta, ...done })
+  },
+})

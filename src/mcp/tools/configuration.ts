@@ -81,45 +81,40 @@ export const shownDefinition = <D extends { id: string; body: unknown }>({ id, b
   ...more,
 })
 
-export const configurationTools = [
-  tool('configuration', {
-    title: 'Configuration',
-    description:
-      'Triggers, inbound webhooks, actions, endpoints, toolsets, seeds, file types: a list, or one by id. log: its deliveries or runs.',
-    permission: 'read',
-    isUnlisted: true,
-    showsRecords: true,
-    input: z.strictObject({
-      kind: z.enum(KINDS),
-      id: z.string().optional(),
-      log: z.boolean().optional(),
-      status: z.enum([...new Set([...DELIVERY_STATUSES, ...INBOUND_STATUSES])]).optional(),
-      limit: z.int32().optional(),
-      cursor: z.string().optional(),
-      ...reading,
-    }),
-    output: pageOutput,
-    run: async ({ base_id: base, kind, id, log, status, limit, cursor }, context) => {
-      const listing = { base, limit: limit ?? PAGE, ...(cursor !== undefined && { cursor }) }
-      if (!log) refuseOthers({ status }, 'Without log: true there is no log to select from.')
-      if (!log && id !== undefined) refuseOthers({ limit, cursor }, 'An id shows one resource, not a list.')
-      if (log) {
-        const { page } = await logOf(kind)(
-          { ...listing, id: idOfLog(id), ...(status && { status }) },
-          context,
-        )
-        return new ReadResult(pageBody(page), { ...BY_CURSOR, cursors: page.cursors })
-      }
-      if (id !== undefined)
-        return new ReadResult(shownDefinition((await get({ base, kind, id }, context)).found))
-      const { page } = await list({ ...listing, kind }, context)
-      return new ReadResult(pageBody({ ...page, data: page.data.map(shownDefinition) }), {
-        ...BY_CURSOR,
-        cursors: page.cursors,
-      })
-    },
+export const configurationTool = tool('configuration', {
+  title: 'Configuration',
+  description:
+    'Triggers, inbound webhooks, actions, endpoints, toolsets, seeds, file types: a list, or one by id. log: its deliveries or runs.',
+  permission: 'read',
+  isUnlisted: true,
+  showsRecords: true,
+  input: z.strictObject({
+    kind: z.enum(KINDS),
+    id: z.string().optional(),
+    log: z.boolean().optional(),
+    status: z.enum([...new Set([...DELIVERY_STATUSES, ...INBOUND_STATUSES])]).optional(),
+    limit: z.int32().optional(),
+    cursor: z.string().optional(),
+    ...reading,
   }),
-]
+  output: pageOutput,
+  run: async ({ base_id: base, kind, id, log, status, limit, cursor }, context) => {
+    const listing = { base, limit: limit ?? PAGE, ...(cursor !== undefined && { cursor }) }
+    if (!log) refuseOthers({ status }, 'Without log: true there is no log to select from.')
+    if (!log && id !== undefined) refuseOthers({ limit, cursor }, 'An id shows one resource, not a list.')
+    if (log) {
+      const { page } = await logOf(kind)({ ...listing, id: idOfLog(id), ...(status && { status }) }, context)
+      return new ReadResult(pageBody(page), { ...BY_CURSOR, cursors: page.cursors })
+    }
+    if (id !== undefined)
+      return new ReadResult(shownDefinition((await get({ base, kind, id }, context)).found))
+    const { page } = await list({ ...listing, kind }, context)
+    return new ReadResult(pageBody({ ...page, data: page.data.map(shownDefinition) }), {
+      ...BY_CURSOR,
+      cursors: page.cursors,
+    })
+  },
+})
 
 function logOf(kind: string): Log {
   const log = LOGS[kind]

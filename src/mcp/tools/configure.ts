@@ -75,47 +75,42 @@ const OF_KIND: Readonly<Record<string, Acts>> = {
   },
 }
 
-export const configureTools = [
-  tool('configure', {
-    title: 'Configure',
-    description:
-      'Create or change a trigger, inbound webhook, action, endpoint, toolset, seed or file type: fields are those of its REST body, and merge (null: default, lists are replaced). Or act on it; replay takes delivery_id.',
-    permission: 'manage',
-    // A test and a replay send a delivery.
-    hints: { destructive: true, openWorld: true },
-    isUnlisted: true,
-    input: z.strictObject({
-      kind: z.enum(KINDS),
-      id: z.string(),
-      fields: z.record(z.string(), z.unknown()).optional(),
-      act: z.enum(ACTS).optional(),
-      delivery_id: z.string().optional(),
-      expected_version: z.int32().min(1).optional(),
-      ...deleting,
-    }),
-    run: async (
-      { base_id: base, kind, id, fields, act, delivery_id: delivery, expected_version },
-      context,
-    ) => {
-      const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
-      if (act === undefined) {
-        if (delivery !== undefined) throw notWith('/delivery_id', 'delivery_id is of act: "replay".')
-        if (fields === undefined) throw nothing()
-        const { done } = await put({ base, kind, id, merge: fields, ...versions }, context).catch(ofFields)
-        return unlike(fields, writtenBody(shownDefinition(done)))
-      }
-      if (fields !== undefined) throw notWith('/fields', 'Send fields or act, one of them.')
-      if (act === 'delete' && delivery !== undefined) throw ofReplay(act)
-      if (act === 'delete') return deletedOr((await remove({ base, kind, id, ...versions }, context)).done)
-      if (expected_version !== undefined)
-        throw notWith('/expected_version', `${act} does not compare versions. Leave expected_version out.`)
-      const run = OF_KIND[kind]?.[act]
-      if (!run) throw notOfKind(kind, act)
-      if ((act === 'replay') !== (delivery !== undefined)) throw ofReplay(act)
-      return run({ base, id }, context, delivery ?? '')
-    },
+export const configureTool = tool('configure', {
+  title: 'Configure',
+  description:
+    'Create or change a trigger, inbound webhook, action, endpoint, toolset, seed or file type: fields are those of its REST body, and merge (null: default, lists are replaced). Or act on it; replay takes delivery_id.',
+  permission: 'manage',
+  // A test and a replay send a delivery.
+  hints: { destructive: true, openWorld: true },
+  isUnlisted: true,
+  input: z.strictObject({
+    kind: z.enum(KINDS),
+    id: z.string(),
+    fields: z.record(z.string(), z.unknown()).optional(),
+    act: z.enum(ACTS).optional(),
+    delivery_id: z.string().optional(),
+    expected_version: z.int32().min(1).optional(),
+    ...deleting,
   }),
-]
+  run: async ({ base_id: base, kind, id, fields, act, delivery_id: delivery, expected_version }, context) => {
+    const versions = expected_version === undefined ? {} : { expectedVersions: [expected_version] }
+    if (act === undefined) {
+      if (delivery !== undefined) throw notWith('/delivery_id', 'delivery_id is of act: "replay".')
+      if (fields === undefined) throw nothing()
+      const { done } = await put({ base, kind, id, merge: fields, ...versions }, context).catch(ofFields)
+      return unlike(fields, writtenBody(shownDefinition(done)))
+    }
+    if (fields !== undefined) throw notWith('/fields', 'Send fields or act, one of them.')
+    if (act === 'delete' && delivery !== undefined) throw ofReplay(act)
+    if (act === 'delete') return deletedOr((await remove({ base, kind, id, ...versions }, context)).done)
+    if (expected_version !== undefined)
+      throw notWith('/expected_version', `${act} does not compare versions. Leave expected_version out.`)
+    const run = OF_KIND[kind]?.[act]
+    if (!run) throw notOfKind(kind, act)
+    if ((act === 'replay') !== (delivery !== undefined)) throw ofReplay(act)
+    return run({ base, id }, context, delivery ?? '')
+  },
+})
 
 /** Names what the definition has wrong at its place among the arguments. */
 const ofFields = (thrown: unknown): never => {

@@ -79,29 +79,27 @@ const KINDS = {
 }
 type KindName = keyof typeof KINDS
 
-export const defineTools = [
-  tool('define', {
-    title: 'Define types',
-    description:
-      'Create or change a type; also: more, all or none. Fields merge: null removes, lists replace. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in records too; default (value), cast, drop.',
-    permission: 'manage',
-    hints: { idempotent: true, destructive: true },
-    input,
-    run: async ({ base_id: base, stated: _, idempotency_key: __, dry_run: ___, also, ...args }, context) => {
-      if (also != null && !(Array.isArray(also) && also.length === 0))
-        return defineAll(base, [definitionOf(args), ...readAlso(also, one, definitionOf)], context)
-      const kind = kindOf(args)
-      const id = args[kind] ?? ''
-      const { expected_version: version } = args
-      const target = { base, id, ...(version !== undefined && { expectedVersions: [version] }) }
-      const written = define(kind, target, args, context)
-      const stored = await written.catch((thrown: unknown) => {
-        throw withPaths(thrown, (path) => (path === '/id' ? `/${kind}` : path))
-      })
-      return definedBody(args, writtenBody(stored))
-    },
-  }),
-]
+export const defineTool = tool('define', {
+  title: 'Define types',
+  description:
+    'Create or change a type; also: more, all or none. Fields merge: null removes, lists replace. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in records too; default (value), cast, drop.',
+  permission: 'manage',
+  hints: { idempotent: true, destructive: true },
+  input,
+  run: async ({ base_id: base, stated: _, idempotency_key: __, dry_run: ___, also, ...args }, context) => {
+    if (also != null && !(Array.isArray(also) && also.length === 0))
+      return defineAll(base, [definitionOf(args), ...readAlso(also, one, definitionOf)], context)
+    const kind = kindOf(args)
+    const id = args[kind] ?? ''
+    const { expected_version: version } = args
+    const target = { base, id, ...(version !== undefined && { expectedVersions: [version] }) }
+    const written = define(kind, target, args, context)
+    const stored = await written.catch((thrown: unknown) => {
+      throw withPaths(thrown, (path) => (path === '/id' ? `/${kind}` : path))
+    })
+    return definedBody(args, writtenBody(stored))
+  },
+})
 
 /** Merges the fields into the definition, or creates it. */
 async function define(name: KindName, target: TypeAddress, args: Args, context: Context): Promise<Written> {

@@ -40,16 +40,14 @@ const RUN = {
 }
 const KINDS = ['base', 'record_type', 'relationship_type'] as const
 
-export const definitionTools = [
-  accountTool('delete_definition', {
-    title: 'Delete a base or a type',
-    description: 'Delete a base or a type and everything in it. The first call returns a plan to confirm.',
-    permission: 'manage',
-    hints: { destructive: true },
-    input: z.strictObject({ base_id: z.string(), kind: z.enum(KINDS), id: z.string(), ...deleting }),
-    run: async ({ base_id, kind, id }, context) => deletedOr(await RUN[kind]({ base: base_id, id }, context)),
-  }),
-]
+export const definitionTool = accountTool('delete_definition', {
+  title: 'Delete a base or a type',
+  description: 'Delete a base or a type and everything in it. The first call returns a plan to confirm.',
+  permission: 'manage',
+  hints: { destructive: true },
+  input: z.strictObject({ base_id: z.string(), kind: z.enum(KINDS), id: z.string(), ...deleting }),
+  run: async ({ base_id, kind, id }, context) => deletedOr(await RUN[kind]({ base: base_id, id }, context)),
+})
 
 const otherBase = (base: string) =>
   invalid({

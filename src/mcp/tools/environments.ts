@@ -81,73 +81,69 @@ export const chosen = {
   resolve: PromoteBody.shape.resolve,
 }
 
-export const previewTools = [
-  tool('preview', {
-    title: 'Previews',
-    description:
-      'Previews of the base: copies of its types, at an MCP address of their own, to try changes in. create answers the address. copy on_write: a change-set, which shows its records too, and keeps your changes of them until a person promotes it.',
-    permission: 'write',
-    hints: { destructive: true },
-    isUnlisted: true,
-    decidesAt: (base) => anyPreviewOf(productionOf(base)),
-    input: z.strictObject({
-      action: z.enum(ACTIONS),
-      name: z.string().optional(),
-      description: z.string().optional(),
-      copy: z.enum(['config', 'config_and_sample', 'on_write']).optional(),
-      state: z.enum(LISTED_STATES).optional().meta({ description: 'list: only change-sets in it.' }),
-      ...deleting,
-    }),
-    run: async ({ base_id, action, name, description, copy, state }, context) => {
-      const others = {
-        create: { state },
-        list: { name, description, copy },
-        delete: { description, copy, state },
-      }
-      refuseOthers(others[action], `It does nothing for the action "${action}".`)
-      if (name === undefined && action !== 'list' && copy !== 'on_write') throw nameless(action)
-      const base = productionOf(base_id)
-      return RUN[action](
-        { base, name: name === undefined ? name : nameIn(base, name), description, copy, state },
-        context,
-      )
-    },
+export const previewTool = tool('preview', {
+  title: 'Previews',
+  description:
+    'Previews of the base: copies of its types, at an MCP address of their own, to try changes in. create answers the address. copy on_write: a change-set, which shows its records too, and keeps your changes of them until a person promotes it.',
+  permission: 'write',
+  hints: { destructive: true },
+  isUnlisted: true,
+  decidesAt: (base) => anyPreviewOf(productionOf(base)),
+  input: z.strictObject({
+    action: z.enum(ACTIONS),
+    name: z.string().optional(),
+    description: z.string().optional(),
+    copy: z.enum(['config', 'config_and_sample', 'on_write']).optional(),
+    state: z.enum(LISTED_STATES).optional().meta({ description: 'list: only change-sets in it.' }),
+    ...deleting,
   }),
-]
+  run: async ({ base_id, action, name, description, copy, state }, context) => {
+    const others = {
+      create: { state },
+      list: { name, description, copy },
+      delete: { description, copy, state },
+    }
+    refuseOthers(others[action], `It does nothing for the action "${action}".`)
+    if (name === undefined && action !== 'list' && copy !== 'on_write') throw nameless(action)
+    const base = productionOf(base_id)
+    return RUN[action](
+      { base, name: name === undefined ? name : nameIn(base, name), description, copy, state },
+      context,
+    )
+  },
+})
 
-export const promoteTools = [
-  tool('promote', {
-    title: 'Promote a preview',
-    description: 'Apply the changes of a preview to production. The first call returns a plan to confirm.',
-    permission: 'write',
-    hints: { destructive: true },
-    isUnlisted: true,
-    plans: 'promotion',
-    decidesAt: productionOf,
-    input: z.strictObject({
-      ...chosen,
-      force: z.boolean().optional(),
-      ...deleting,
-    }),
-    run: async ({ base_id, from, prune, resources, force, migration, resolve }, context, _, { hasViews }) => {
-      const selected = omitUndefined({ prune, resources, force, migration, resolve })
-      const args = { ...placesOf(base_id, from), ...selected }
-      const { plan, ...done } = (await promote(args, context)).done
-      if (!plan) return promotedBody(done)
-      const { conflicts } = done as Promoted
-      const answer = {
-        plan: {
-          what: plan.what,
-          ...shortened(done),
-          ...metaOf(done as Promoted),
-          ...(conflicts.length > 0 && { conflicts }),
-        },
-        ...awaiting('promotion', plan),
-      }
-      return hasViews ? forView(answer, { changes: changesForView((done as Promoted).changes) }) : answer
-    },
+export const promoteTool = tool('promote', {
+  title: 'Promote a preview',
+  description: 'Apply the changes of a preview to production. The first call returns a plan to confirm.',
+  permission: 'write',
+  hints: { destructive: true },
+  isUnlisted: true,
+  plans: 'promotion',
+  decidesAt: productionOf,
+  input: z.strictObject({
+    ...chosen,
+    force: z.boolean().optional(),
+    ...deleting,
   }),
-]
+  run: async ({ base_id, from, prune, resources, force, migration, resolve }, context, _, { hasViews }) => {
+    const selected = omitUndefined({ prune, resources, force, migration, resolve })
+    const args = { ...placesOf(base_id, from), ...selected }
+    const { plan, ...done } = (await promote(args, context)).done
+    if (!plan) return promotedBody(done)
+    const { conflicts } = done as Promoted
+    const answer = {
+      plan: {
+        what: plan.what,
+        ...shortened(done),
+        ...metaOf(done as Promoted),
+        ...(conflicts.length > 0 && { conflicts }),
+      },
+      ...awaiting('promotion', plan),
+    }
+    return hasViews ? forView(answer, { changes: changesForView((done as Promoted).changes) }) : answer
+  },
+})
 
 /** What a promotion or rollback has done. */
 export function promotedBody(done: object): object {

@@ -23,35 +23,32 @@ const past = staticOperation(
   [ToolRecord],
 )
 
-export const historyTools = [
-  tool('record_history', {
-    title: 'History',
-    description: 'Versions with diffs; version or as_of: the record then.',
-    permission: 'read',
-    showsRecords: true,
-    input: z.strictObject({
-      record_type: z.string(),
-      id: z.string(),
-      version: z.int32().optional(),
-      as_of: z.string().optional(),
-      limit: z.int32().optional(),
-      cursor: z.string().optional(),
-      ...reading,
-    }),
-    run: async ({ base_id, record_type, id, version, as_of, limit, cursor }, context) => {
-      const target = { base: base_id, recordType: record_type, id }
-      if (version !== undefined || as_of !== undefined) {
-        if (limit !== undefined || cursor !== undefined)
-          throw noList(limit === undefined ? 'cursor' : 'limit')
-        const then = omitUndefined({ version, asOf: as_of })
-        return new ReadResult(trim((await past({ ...target, ...then }, context)).record))
-      }
-      const page = omitUndefined({ limit: limit ?? PAGE, cursor })
-      const { recordHistory } = await history({ ...target, ...page }, context)
-      return new ReadResult(pageBody(recordHistory), { ...BY_CURSOR, cursors: recordHistory.cursors })
-    },
+export const historyTool = tool('record_history', {
+  title: 'History',
+  description: 'Versions with diffs; version or as_of: the record then.',
+  permission: 'read',
+  showsRecords: true,
+  input: z.strictObject({
+    record_type: z.string(),
+    id: z.string(),
+    version: z.int32().optional(),
+    as_of: z.string().optional(),
+    limit: z.int32().optional(),
+    cursor: z.string().optional(),
+    ...reading,
   }),
-]
+  run: async ({ base_id, record_type, id, version, as_of, limit, cursor }, context) => {
+    const target = { base: base_id, recordType: record_type, id }
+    if (version !== undefined || as_of !== undefined) {
+      if (limit !== undefined || cursor !== undefined) throw noList(limit === undefined ? 'cursor' : 'limit')
+      const then = omitUndefined({ version, asOf: as_of })
+      return new ReadResult(trim((await past({ ...target, ...then }, context)).record))
+    }
+    const page = omitUndefined({ limit: limit ?? PAGE, cursor })
+    const { recordHistory } = await history({ ...target, ...page }, context)
+    return new ReadResult(pageBody(recordHistory), { ...BY_CURSOR, cursors: recordHistory.cursors })
+  },
+})
 
 const noList = (argument: string) =>
   invalid({

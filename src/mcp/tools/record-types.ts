@@ -20,17 +20,15 @@ const listTypes = staticOperation(
   }`,
   [ToolType],
 )
-export const recordTypeTools = [
-  tool('list_types', {
-    title: 'List types',
-    description: 'The record types with their JSON Schemas. Start here.',
-    permission: 'read',
-    input: z.strictObject({ ...pageArguments, ...reading }),
-    output: pageOutput,
-    run: async (args, context) => {
-      const { recordTypes } = await listTypes(byName(args), context)
-      const { cursors } = recordTypes
-      return new ReadResult(pageBody(recordTypes), { ...BY_CURSOR, cursors, uriOf: typeUriIn(args.base_id) })
-    },
-  }),
-]
+export const recordTypeTool = tool('list_types', {
+  title: 'List types',
+  description: 'The record types with their JSON Schemas. Start here.',
+  permission: 'read',
+  input: z.strictObject({ ...pageArguments, ...reading }),
+  output: pageOutput,
+  run: async (args, context) => {
+    const { recordTypes } = await listTypes(byName(args), context)
+    const { cursors } = recordTypes
+    return new ReadResult(pageBody(recordTypes), { ...BY_CURSOR, cursors, uriOf: typeUriIn(args.base_id) })
+  },
+})

@@ -15,34 +15,32 @@ const related =
       relatedType: $relatedType, filter: $filter, sort: $sort, fields: $fields, limit: $limit, offset: $offset) { rows hasMore limit offset total hint }
   }`)
 
-export const relatedTools = [
-  tool('get_related', {
-    title: 'Get related',
-    description: 'Linked records, nearest first.',
-    permission: 'read',
-    showsRecords: true,
-    input: z.strictObject({
-      record_type: z.string(),
-      id: z.string(),
-      rel_type: z.string().optional(),
-      direction: z.enum(['outgoing', 'incoming', 'both']).optional(),
-      depth: z.int32().min(1).optional(),
-      related_type: z.string().optional(),
-      filter: z.record(z.string(), z.unknown()).optional(),
-      sort: z.string().optional(),
-      fields: z.array(z.string()).optional(),
-      limit: pageArguments.limit,
-      offset: pageArguments.offset,
-      ...reading,
-    }),
-    output: pageOutput,
-    run: async ({ fields, ...query }, context) => {
-      const asked = byName({ ...query, fields: fields && withId(fields) })
-      const recordUri = recordUriIn(query.base_id)
-      return new ReadResult(rowsBody((await related(asked, context)).related), {
-        ...BY_OFFSET,
-        uriOf: ({ record }) => recordUri(record as Row),
-      })
-    },
+export const relatedTool = tool('get_related', {
+  title: 'Get related',
+  description: 'Linked records, nearest first.',
+  permission: 'read',
+  showsRecords: true,
+  input: z.strictObject({
+    record_type: z.string(),
+    id: z.string(),
+    rel_type: z.string().optional(),
+    direction: z.enum(['outgoing', 'incoming', 'both']).optional(),
+    depth: z.int32().min(1).optional(),
+    related_type: z.string().optional(),
+    filter: z.record(z.string(), z.unknown()).optional(),
+    sort: z.string().optional(),
+    fields: z.array(z.string()).optional(),
+    limit: pageArguments.limit,
+    offset: pageArguments.offset,
+    ...reading,
   }),
-]
+  output: pageOutput,
+  run: async ({ fields, ...query }, context) => {
+    const asked = byName({ ...query, fields: fields && withId(fields) })
+    const recordUri = recordUriIn(query.base_id)
+    return new ReadResult(rowsBody((await related(asked, context)).related), {
+      ...BY_OFFSET,
+      uriOf: ({ record }) => recordUri(record as Row),
+    })
+  },
+})

@@ -20,37 +20,35 @@ const remove =
       targetRecordType: $targetRecordType, targetId: $targetId) { id deleted dry_run: dryRun }
   }`)
 
-export const relationshipTools = [
-  tool('link_records', {
-    title: 'Link records',
-    description: 'Relate source to target; remove undoes it, replace moves a link of cardinality one.',
-    permission: 'write',
-    hints: { idempotent: true, destructive: true },
-    showsRecords: true,
-    input: z.strictObject({
-      rel_type: z.string(),
-      source_record_type: z.string(),
-      source_id: z.string(),
-      target_record_type: z.string(),
-      target_id: z.string(),
-      data: z.record(z.string(), z.unknown()).optional(),
-      remove: z.boolean().optional(),
-      replace: z.boolean().optional(),
-      ...writing,
-    }),
-    run: async (args, context) => {
-      const { data, remove: removes, replace, idempotency_key: _, dry_run: __, ...named } = args
-      const { base, ...ends } = byName(named)
-      if (!removes) {
-        const input = { ...ends, ...(data && { data }), ...(replace && { replace }) }
-        return trim((await put({ base, input }, context)).putRelationship)
-      }
-      if (data) throw ofNothing('data')
-      if (replace) throw ofNothing('replace')
-      return trim((await remove({ base, ...ends }, context)).unlinkRecords)
-    },
+export const relationshipTool = tool('link_records', {
+  title: 'Link records',
+  description: 'Relate source to target; remove undoes it, replace moves a link of cardinality one.',
+  permission: 'write',
+  hints: { idempotent: true, destructive: true },
+  showsRecords: true,
+  input: z.strictObject({
+    rel_type: z.string(),
+    source_record_type: z.string(),
+    source_id: z.string(),
+    target_record_type: z.string(),
+    target_id: z.string(),
+    data: z.record(z.string(), z.unknown()).optional(),
+    remove: z.boolean().optional(),
+    replace: z.boolean().optional(),
+    ...writing,
   }),
-]
+  run: async (args, context) => {
+    const { data, remove: removes, replace, idempotency_key: _, dry_run: __, ...named } = args
+    const { base, ...ends } = byName(named)
+    if (!removes) {
+      const input = { ...ends, ...(data && { data }), ...(replace && { replace }) }
+      return trim((await put({ base, input }, context)).putRelationship)
+    }
+    if (data) throw ofNothing('data')
+    if (replace) throw ofNothing('replace')
+    return trim((await remove({ base, ...ends }, context)).unlinkRecords)
+  },
+})
 
 const ofNothing = (argument: string) =>
   invalid({

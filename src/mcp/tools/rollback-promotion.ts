@@ -14,25 +14,23 @@ const rollback =
     }
   }`)
 
-export const rollbackPromotionTools = [
-  tool('rollback_promotion', {
-    title: 'Roll back a promotion',
-    description:
-      'Undo a promotion, or only resources of it: its exact inverse, in production. changes with kind promotion has its id. Of configuration, no record is deleted; what a change-set created goes.',
-    permission: 'write',
-    hints: { destructive: true },
-    isUnlisted: true,
-    plans: 'promotion',
-    decidesAt: productionOf,
-    input: z.strictObject({
-      promotion_id: z.string(),
-      resources: RollbackBody.shape.resources,
-      migration: RollbackBody.shape.migration,
-      ...writing,
-    }),
-    run: async ({ base_id, promotion_id: promotionId, resources, migration }, context) => {
-      const args = { base: productionOf(base_id), promotionId, ...omitUndefined({ resources, migration }) }
-      return promotedBody((await rollback(args, context)).done)
-    },
+export const rollbackPromotionTool = tool('rollback_promotion', {
+  title: 'Roll back a promotion',
+  description:
+    'Undo a promotion, or only resources of it: its exact inverse, in production. changes with kind promotion has its id. Of configuration, no record is deleted; what a change-set created goes.',
+  permission: 'write',
+  hints: { destructive: true },
+  isUnlisted: true,
+  plans: 'promotion',
+  decidesAt: productionOf,
+  input: z.strictObject({
+    promotion_id: z.string(),
+    resources: RollbackBody.shape.resources,
+    migration: RollbackBody.shape.migration,
+    ...writing,
   }),
-]
+  run: async ({ base_id, promotion_id: promotionId, resources, migration }, context) => {
+    const args = { base: productionOf(base_id), promotionId, ...omitUndefined({ resources, migration }) }
+    return promotedBody((await rollback(args, context)).done)
+  },
+})

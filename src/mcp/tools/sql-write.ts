@@ -17,31 +17,29 @@ const run = staticOperation(
   [DeletionParts, PlanParts],
 )
 
-export const sqlWriteTools = [
-  tool('sql_write', {
-    title: 'SQL that writes',
-    description:
-      'INSERT (also SELECT; ON CONFLICT (id) or (external_source, external_id)), UPDATE FROM, DELETE, RETURNING on types and relationships, by ;, in one transaction. Casts and JSON text for object columns work.',
-    permission: 'write',
-    hints: { destructive: true },
-    showsRecords: true,
-    available: ({ scope }) => scope.sql.isolation() !== 'off',
-    input: z.strictObject({
-      statements: z.string(),
-      params: z.unknown().optional().meta({ description: 'As in sql_query.' }),
-      ...deleting,
-    }),
-    lean: leanResults,
-    run: async ({ base_id, statements, params }, context) => {
-      // `params` may be stringified JSON in either form, array or object.
-      const given = typeof params === 'string' ? parseJson(params, '/params') : params
-      const asked = { base: base_id, statements, ...(given !== undefined && { params: given }) }
-      const { data, count, requestId, plan, ...done } = (await run(asked, context)).executeSql
-      const meta = { count, ...(requestId !== null && { request_id: requestId }) }
-      return deletedOr({ plan, data: data.map(withoutNoRows), meta, ...done })
-    },
+export const sqlWriteTool = tool('sql_write', {
+  title: 'SQL that writes',
+  description:
+    'INSERT (also SELECT; ON CONFLICT (id) or (external_source, external_id)), UPDATE FROM, DELETE, RETURNING on types and relationships, by ;, in one transaction. Casts and JSON text for object columns work.',
+  permission: 'write',
+  hints: { destructive: true },
+  showsRecords: true,
+  available: ({ scope }) => scope.sql.isolation() !== 'off',
+  input: z.strictObject({
+    statements: z.string(),
+    params: z.unknown().optional().meta({ description: 'As in sql_query.' }),
+    ...deleting,
   }),
-]
+  lean: leanResults,
+  run: async ({ base_id, statements, params }, context) => {
+    // `params` may be stringified JSON in either form, array or object.
+    const given = typeof params === 'string' ? parseJson(params, '/params') : params
+    const asked = { base: base_id, statements, ...(given !== undefined && { params: given }) }
+    const { data, count, requestId, plan, ...done } = (await run(asked, context)).executeSql
+    const meta = { count, ...(requestId !== null && { request_id: requestId }) }
+    return deletedOr({ plan, data: data.map(withoutNoRows), meta, ...done })
+  },
+})
 
 /** The results without their numbers, and what a confirmed plan has said. */
 function leanResults({ data, deletion, ...body }: Row): Row {

@@ -68,32 +68,30 @@ async function digestOf(
 }
 const ROW_BYTES = 500
 
-export const sqlTools = [
-  tool('sql_query', {
-    title: 'SQL query',
-    description:
-      'PostgreSQL SELECT. A type is a relation: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, claims, record_types, relationship_types, changes.',
-    permission: 'read',
-    showsRecords: true,
-    available: ({ scope }) => scope.sql.isolation() !== 'off',
-    input: z.strictObject({
-      query: z.string(),
-      params: z.unknown().optional().meta({ description: '[1] for $1, {"name":1} for :name.' }),
-      limit: z.int().min(1).max(LIMITS.sqlRows).default(LIMITS.sqlToolRows),
-      ...reading,
-    }),
-    output: pageOutput,
-    run: async ({ base_id, query, params, limit, max_tokens: tokens = LIMITS.digestTokens }, context) => {
-      // `params` may be stringified JSON in either form, array or object.
-      const given = typeof params === 'string' ? parseJson(params, '/params') : params
-      const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
-      const { sql } = await run(asked, context)
-      const body = withoutColumns(sqlBody(sql))
-      const plain = new ReadResult(body, { onward: OF_ROWS })
-      if (!/\bchanges\b/i.test(query)) return plain
-      // A query that cannot be a subquery is cut as any other.
-      const ifCut = () => digestOf(asked, sql.meta.columns, body, context, tokens).catch(() => plain)
-      return new ReadResult(body, { ifCut })
-    },
+export const sqlTool = tool('sql_query', {
+  title: 'SQL query',
+  description:
+    'PostgreSQL SELECT. A type is a relation: id, status, version, created_at, updated_at, properties, data (jsonb); cancelled records too. Also records, relationships, claims, record_types, relationship_types, changes.',
+  permission: 'read',
+  showsRecords: true,
+  available: ({ scope }) => scope.sql.isolation() !== 'off',
+  input: z.strictObject({
+    query: z.string(),
+    params: z.unknown().optional().meta({ description: '[1] for $1, {"name":1} for :name.' }),
+    limit: z.int().min(1).max(LIMITS.sqlRows).default(LIMITS.sqlToolRows),
+    ...reading,
   }),
-]
+  output: pageOutput,
+  run: async ({ base_id, query, params, limit, max_tokens: tokens = LIMITS.digestTokens }, context) => {
+    // `params` may be stringified JSON in either form, array or object.
+    const given = typeof params === 'string' ? parseJson(params, '/params') : params
+    const asked = { base: base_id, query, ...(given !== undefined && { params: given }), limit }
+    const { sql } = await run(asked, context)
+    const body = withoutColumns(sqlBody(sql))
+    const plain = new ReadResult(body, { onward: OF_ROWS })
+    if (!/\bchanges\b/i.test(query)) return plain
+    // A query that cannot be a subquery is cut as any other.
+    const ifCut = () => digestOf(asked, sql.meta.columns, body, context, tokens).catch(() => plain)
+    return new ReadResult(body, { ifCut })
+  },
+})

@@ -109,22 +109,20 @@ type CallSite = { at: string; tools: readonly string[] | null }
 
 const DETAILS = ['brief', 'standard', 'full', 'inferred'] as const
 
-export const profileTools = [
-  tool('describe_type', {
-    title: 'Describe type',
-    description:
-      "A type's schema, indexes, values, examples. full: example calls; inferred: a schema made from its records.",
-    permission: 'read',
-    showsRecords: true,
-    input: z.strictObject({ record_type: z.string(), detail: z.enum(DETAILS).optional(), ...reading }),
-    run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at, tools = null }) => {
-      const asked = { base: base_id, recordType: record_type }
-      return new ReadResult(await BODIES[detail](asked, context, { at, tools }), {
-        uriOf: typeUriIn(base_id),
-      })
-    },
-  }),
-]
+export const profileTool = tool('describe_type', {
+  title: 'Describe type',
+  description:
+    "A type's schema, indexes, values, examples. full: example calls; inferred: a schema made from its records.",
+  permission: 'read',
+  showsRecords: true,
+  input: z.strictObject({ record_type: z.string(), detail: z.enum(DETAILS).optional(), ...reading }),
+  run: async ({ base_id, record_type, detail = 'standard' }, context, _caller, { at, tools = null }) => {
+    const asked = { base: base_id, recordType: record_type }
+    return new ReadResult(await BODIES[detail](asked, context, { at, tools }), {
+      uriOf: typeUriIn(base_id),
+    })
+  },
+})
 
 const BODIES: Record<
   (typeof DETAILS)[number],
