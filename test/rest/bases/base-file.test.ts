@@ -12,6 +12,7 @@ import {
   tarOf,
 } from '../../support/base-file.ts'
 import { sampleOf } from '../../support/cases.ts'
+import { holdOpen } from '../../support/holding.ts'
 import type { Body } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -137,6 +138,18 @@ test('export and import need admin on the base', async () => {
   const by = exportsOf(world, manager.token)
   await expect(by.exported('crm')).rejects.toThrow('FORBIDDEN')
   expectFailure(await by.imported('mine', file), 'FORBIDDEN')
+})
+
+test('an import ends with its token, also while it writes', { tags: 'full' }, async () => {
+  const admin = await world.newToken([{ permission: 'admin', base: '*' }])
+  const holding = await holdOpen(world.database)
+  await holding.query('LOCK TABLE plinth.record IN EXCLUSIVE MODE')
+  const importing = exportsOf(world, admin.token).imported('ended', file)
+  await expect.poll(() => holding.waiting(), { timeout: 10_000 }).not.toEqual([])
+  succeed(await world.call('DELETE', `/v1/tokens/${admin.id}`))
+  await holding.end()
+  expectFailure(await importing, 'UNAUTHORIZED')
+  await isGone('ended')
 })
 
 /** A file that differs in one member, with digests that fit. */

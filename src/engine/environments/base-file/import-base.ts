@@ -2,6 +2,7 @@
 import { ID_RULES, isProductionBaseId } from '../../../contract/ids.ts'
 import { invalid, oneFault } from '../../../foundation/errors.ts'
 import { type Base, LOCK_BASE_ID, putBase } from '../../configuration/bases/index.ts'
+import { recheckRights } from '../../core/authentication/recheck-rights.ts'
 import { receivedContent } from '../../core/contents/receive.ts'
 import type { Scope } from '../../core/scope.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
@@ -55,13 +56,22 @@ export async function importBase(scope: WriteScope, id: string): Promise<Importe
     const triggers = disabledTriggers(checked)
     if (scope.isRehearsal) return { ...configured, counts, disabledTriggers: triggers }
     const source = await openOwnContent(scope, file)
-    await writeLines(within, id, checked, source).finally(() => source.destroy())
+    await writeLines(within, id, checked, whileAllowed(scope, source)).finally(() => source.destroy())
     const base = await completeImport(within, id, checked)
+    await recheckRights(scope)
     return { ...configured, base, counts, disabledTriggers: triggers }
   }
   // Under an Idempotency-Key, the answer and the base commit together, within the time of a request.
   if (scope.db.isTransaction) return write(scope)
   return scope.snapshots.write(scope.actor.tokenId ?? '', (tx) => write({ ...scope, db: tx }))
+}
+
+/** An import can take an hour, and ends with the rights of its token. */
+async function* whileAllowed(scope: Scope, source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const bytes of source) {
+    await recheckRights(scope)
+    yield bytes
+  }
 }
 
 /** Makes the base with its configuration. */
