@@ -57,6 +57,6 @@ async function notThisStore(db: Db): Promise<Error> {
   const contents = count === 1 ? '1 content is' : `${count.toLocaleString('en')} contents are`
   const what = count === 0 ? 'it has contents of another one' : `${contents} elsewhere`
   return new Error(
-    `PLINTH_BLOB_URL: this is not the store of this database, ${what}. Name the store that belongs to DATABASE_URL, or start once with --adopt-store to use this one all the same.`,
+    `PLINTH_BLOB_URL: this is not the store of this database, ${what}. Name the store that belongs to DATABASE_URL, put blobs/ of the data directory back, or start once with --adopt-store to use this one all the same.`,
   )
 }

@@ -67,7 +67,9 @@ async function findPending(client: pg.Client, folder: URL): Promise<Migration[]>
         `The database has migration ${migration_name}, which this version does not know. Start a newer version.`,
       )
     if (mine.checksum !== checksum)
-      throw new Error(`Migration ${migration_name} differs from the one that was applied to this database.`)
+      throw new Error(
+        `Migration ${migration_name} differs from the one that was applied to this database: a build between releases wrote it. Start that build again, export each base to a file, and import the files into a new data directory or database.`,
+      )
   }
   return known.filter(({ name }) => !rows.some((row) => row.migration_name === name))
 }
