@@ -1,3 +1,4 @@
+import { TITLE_NAMES } from '../../contract/title-names.ts'
 import { isObject } from '../../foundation/is-object.ts'
 import { LIMITS } from '../../foundation/limits.ts'
 import { staticOperation } from '../../graphql/execute.ts'
@@ -12,13 +13,10 @@ export const readRecord = staticOperation(
   [ToolRecord],
 )
 
-/** Properties that usually name a record, best first. */
-const USUAL = ['title', 'name', 'label', 'subject', 'headline', 'summary']
-
 /** What names a record of the type, best first: `display.title` before what usually does. */
-const namesIn = (display: unknown): string[] => {
+const namesIn = (display: unknown): readonly string[] => {
   const named = isObject(display) ? display['title'] : undefined
-  return typeof named === 'string' ? [named, ...USUAL] : USUAL
+  return typeof named === 'string' ? [named, ...TITLE_NAMES] : TITLE_NAMES
 }
 
 /** The fields that may hold the title of a record. A list query accepts all of them. */

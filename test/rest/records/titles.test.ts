@@ -12,6 +12,7 @@ beforeAll(async () => {
   world = await openWorld()
   await define('ticket', { display: { title: 'about' }, json_schema: schemaOf('about', 'name') })
   await define('person', { json_schema: schemaOf('label', 'name') })
+  await define('press', { json_schema: schemaOf('summary', 'label', 'subject') })
   await define('note', { json_schema: schemaOf('text') })
   const ends = { source_record_types: ['ticket'], target_record_types: ['*'] }
   succeed(await world.call('PUT', '/v1/crm/relationship-types/owner', ends), 201)
@@ -35,6 +36,13 @@ const changesOf = async (request: string, more = '', call: Call = world.call) =>
   (await read(`changes?request_id=${request}&include=titles${more}`, call)).data.map(
     ({ title }: Body) => title,
   )
+
+test('search names a record by the usual property that changes name it by', async () => {
+  await put('press/x1', { summary: 'no', label: 'no', subject: 'Okapi born' }, 'usual')
+  expect(await changesOf('usual')).toEqual(['Okapi born'])
+  const { body } = await callTool(world, '/mcp/crm?tools=search,fetch', 'fetch', { id: 'press/x1' })
+  expect(body.title).toBe('Okapi born')
+})
 
 test('changes and groups of one have the title that the type names, or the first usual property', {
   tags: 'full',

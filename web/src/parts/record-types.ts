@@ -1,9 +1,9 @@
 /** What a page says of a record type: names, titles, the columns of its schema. */
+import { TITLE_NAMES } from '../../../src/contract/title-names.ts'
 import type { Data, Json, RecordType, Row, Schema } from '../api/shapes.ts'
 import { words } from '../words.ts'
 import { cut, fieldName, visible, whole } from './text.tsx'
 
-const TITLES = ['title', 'name', 'subject', 'label']
 const TITLE_CHARS = 120
 
 export const nameOf = (type: RecordType | undefined, id: string): string =>
@@ -39,7 +39,7 @@ type Described = Pick<RecordType, 'display' | 'json_schema'>
 export const titleField = ({ display, json_schema: { properties = {} } }: Described): string | undefined =>
   display.title ?? usualTitle(properties)
 /** The name among those of fields that a title usually has. */
-export const usualTitle = (fields: object) => TITLES.find((name) => Object.hasOwn(fields, name))
+export const usualTitle = (fields: object) => TITLE_NAMES.find((name) => Object.hasOwn(fields, name))
 
 /** The title; without one the first text, and last the id. */
 export function titleOf(row: Pick<Row, 'id' | 'data' | 'title'>, type: RecordType | undefined): string {
