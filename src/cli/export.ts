@@ -17,7 +17,9 @@ export function addExport(program: Command): void {
     .addOption(valued('--output <file>', 'the file (default: standard output)'))
     .addOption(valued('--format <format>', 'ndjson or csv (default: by the name of the file, else ndjson)'))
     .addOption(valued('--filter <json>', 'only these records (JSON, @file, or - for standard input)'))
-    .addOption(valued('--as-of <time>', 'state at this time, such as 2026-01-31T09:30:00Z'))
+    .addOption(
+      valued('--as-of <time>', 'state at this time, such as 2026-01-31T09:30:00Z, or an age such as 2h'),
+    )
     .action(async (type: string, { format, output, filter, asOf }: ExportFlags) => {
       const settings = readSettings(program.opts<Flags>())
       const { base } = settings

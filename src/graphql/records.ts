@@ -325,7 +325,7 @@ builder.queryFields((t) => ({
       ...expandArgs(),
       ...includeArgs(),
       version: t.arg.int({ description: 'From 1.' }),
-      asOf: t.arg.string({ description: 'RFC 3339: "2026-01-31T09:30:00Z".' }),
+      asOf: t.arg.string({ description: 'A time: "2026-01-31T09:30:00Z", or an age: "2h".' }),
     },
     resolve: (_root, { base, recordType, id, ...args }, { scope }) =>
       records.getRecord(scope, base, recordType, id, args),

@@ -54,7 +54,7 @@ builder.scalarType('JSON', {
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://scalars.graphql.org/andimarek/date-time.html',
   description:
-    'A time as RFC 3339 in UTC with milliseconds: 2026-01-31T09:30:00.000Z. As `since` or `until` also an age, such as "2h".',
+    'A time as RFC 3339 in UTC with milliseconds: 2026-01-31T09:30:00.000Z. As `since`, `until` or `asOf` also an age, such as "2h".',
   serialize: (value) => value,
   parseValue: (value) => {
     if (typeof value !== 'string' || !isMoment(value)) throw new GraphQLError(`A DateTime must be ${MOMENT}.`)

@@ -4,7 +4,7 @@ import { Filter, sortBody } from '../contract/query-shapes.ts'
 import { rowsBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { listOf } from './route/page.ts'
-import { asOfBody, pageBody } from './route/query.ts'
+import { asOf, pageBody } from './route/query.ts'
 import { route, tagged } from './route/route.ts'
 import { baseId, onType, typeId } from './route/shapes.ts'
 
@@ -36,7 +36,7 @@ export const aggregates = tagged('Records', [
     need: onType('read'),
     params: z.strictObject({ base_id: baseId(), record_type: typeId }),
     body: AggregateBody.extend({
-      as_of: asOfBody,
+      as_of: asOf,
       over: Over.optional().meta({
         description:
           'The groups as they were at the end of each interval, at most 400. Rows have it as `at`.',

@@ -191,7 +191,7 @@ test('since and until can be an age', { tags: 'full' }, async () => {
   await put('f', { n: 1 }, 'f-1')
   const made = await world.newToken([{ permission: 'write' }], { name: 'bot' })
   succeed(await made.call('PATCH', '/v1/crm/records/note/f', { data: { n: 2 } }))
-  for (const since of ['2h', '1 hour ago', '-30m', 'now-7d']) {
+  for (const since of ['2h', '1 hour ago', '-30m', 'now-7d', 'PT2H', 'P1DT30M']) {
     const { body } = await call('undo', { actor: 'bot', since, dry_run: true })
     expect(body.count ?? body.plan?.count, since).toBe(1)
   }
@@ -200,7 +200,7 @@ test('since and until can be an age', { tags: 'full' }, async () => {
   const { body: plan } = await call('undo', { actor: 'bot', since: '2h' })
   await call('undo', { plan_token: plan.plan_token })
   expect(await dataOf('f')).toEqual({ n: 1 })
-  for (const since of ['soon', '2 months ago', 'yesterday', '']) {
+  for (const since of ['soon', '2 months ago', 'yesterday', 'P', 'PT', 'P2M', '']) {
     const { error } = await call('undo', { actor: 'bot', since })
     expect(error.details[0], since).toMatchObject({ path: '/since', code: 'invalid_time' })
   }

@@ -54,7 +54,7 @@ const LAST: Says = {
   external_id: '<id> its id in an external system',
   external_source: '<name> the external system (default: "default")',
   version: '<number> show this version',
-  as_of: '<time> state at this time, such as 2026-01-31T09:30:00Z',
+  as_of: '<time> state at this time, such as 2026-01-31T09:30:00Z, or an age such as 2h',
   since: '<time> from this time on, or an age such as 2h',
   until: '<time> before this time or age',
   confirm: '<id> the id again; required if it is not empty',

@@ -83,9 +83,19 @@ export async function listRecords(
   const showsClaims = args.include?.includes('claim') ?? false
 
   const terms = sort.map(({ name, descending }) => [name, descending])
-  const boundTo = [baseId, recordType, args.filter ?? null, terms, moment, scope.access.grants]
+  // The cursor keeps the time that an age meant for the first page.
+  const isAge = moment !== null && moment.text !== args.asOf
+  const boundTo = [
+    baseId,
+    recordType,
+    args.filter ?? null,
+    terms,
+    isAge ? args.asOf : moment,
+    scope.access.grants,
+  ]
   if (policy) boundTo.push(scope.policy?.name ?? '')
   const position = args.cursor ? openCursor(scope.keys.cursor, boundTo, args.cursor) : null
+  if (isAge && position) moment.text = String(position.values.at(-1))
   const started = performance.now()
   const candidates = await linkedCandidates(scope, filter)
   const query = { ...page, ...question.asks, candidates, position }
@@ -104,7 +114,10 @@ export async function listRecords(
   const slow = took > LIMITS.slowListMs && !moment ? { took, advice: adviseIndex(query) } : null
   if (slow) noteSlow(scope, query, slow)
   const found = toPage(rows, page, total, isCut)
-  const positionOf = (row: Row) => ({ id: row.id, values: compiled.valuesOf(row) })
+  const positionOf = (row: Row) => ({
+    id: row.id,
+    values: [...compiled.valuesOf(row), ...(isAge ? [moment.text] : [])],
+  })
   const ids = found.data.map(({ id }) => id)
   const expansions = expand ? await expandRecords(scope, { baseId, recordType }, expand, ids) : []
   const claims = showsClaims ? await activeClaimsOf(scope, baseId, recordType, ids) : null

@@ -11,17 +11,7 @@ import { compile, compileSubscription } from '../../graphql/execute.ts'
 import { cellOf, columnOf, plainCell } from '../../schema-shape/csv.ts'
 import { shapeOf } from '../../schema-shape/read.ts'
 import { listOf } from '../route/page.ts'
-import {
-  askedIn,
-  asOf,
-  asOfBody,
-  flag,
-  json,
-  names,
-  pageOf,
-  rowsQuery,
-  rowsQueryBody,
-} from '../route/query.ts'
+import { askedIn, asOf, flag, json, names, pageOf, rowsQuery, rowsQueryBody } from '../route/query.ts'
 import { route } from '../route/route.ts'
 import { ALL, once, type RowsAnswer, type RowType, refuseBeside, type Table } from '../route/rows.ts'
 import { baseId, onType, typeId } from '../route/shapes.ts'
@@ -152,7 +142,7 @@ const QueryBody = rowsQueryBody.extend({
     .optional()
     .meta({ description: INCLUDE }),
   snippets: z.boolean().optional().meta({ description: SNIPPETS }),
-  as_of: asOfBody,
+  as_of: asOf,
   external_source: externalSource,
 })
 

@@ -79,14 +79,10 @@ export const writeQuery = z.strictObject({
   dry_run: flag('Execute the write, roll it back, and return what it would have done.'),
 })
 
-const AS_OF = 'Point-in-time read: the state at this time, such as `2026-01-31T09:30:00Z`.'
+const AS_OF =
+  'Point-in-time read: the state at this time, such as `2026-01-31T09:30:00Z`, or an age such as `90m`, `2h` or `7d`.'
 /** `as_of` (a past time) as a query parameter. */
-export const asOf = z
-  .string()
-  .optional()
-  .meta({ description: AS_OF, schema: { type: 'string', format: 'date-time' } })
-/** `as_of` in a body. */
-export const asOfBody = z.string().optional().meta({ description: AS_OF, format: 'date-time' })
+export const asOf = z.string().optional().meta({ description: AS_OF })
 
 /** A query parameter with JSON. */
 export const json = (description: string) =>

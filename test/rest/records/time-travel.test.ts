@@ -55,6 +55,30 @@ async function live(type: string, steps: readonly Step[]): Promise<Remembered[]>
 const stateAt = (remembered: readonly Remembered[], id: string, moment: number): Body | null =>
   remembered.filter((each) => each.id === id && each.at <= moment).at(-1)?.state ?? null
 
+const page = async (type: string, query: string) =>
+  succeed(await world.call('GET', `/v1/crm/records/${type}?sort=id&${query}`))
+
+test('as_of takes an age', async () => {
+  const type = await world.newType()
+  succeed(await world.call('PUT', at(type, 'a'), { data: { n: 1 } }), 201)
+  expect((await page(type, 'as_of=1 hour ago')).data).toEqual([])
+  expectFailure(await read(type, 'a', 'as_of=PT1H'), 'NOT_FOUND')
+  const wrong = await read(type, 'a', 'as_of=yesterday')
+  expect(expectFault(wrong, 'query/as_of').message).toContain('or an age such as 90m')
+})
+
+test('the pages of a cursor keep the time that an age meant for the first', { tags: 'full' }, async () => {
+  const type = await world.newType()
+  for (const id of ['a', 'b', 'c']) succeed(await world.call('PUT', at(type, id), { data: { n: 1 } }), 201)
+  await sleep(5)
+  const first = await page(type, 'as_of=0s&limit=1')
+  succeed(await world.call('DELETE', at(type, 'b')))
+  await sleep(5)
+  const rest = await page(type, `as_of=0s&limit=5&cursor=${encodeURIComponent(first.meta.next_cursor)}`)
+  expect(rest.data.map(({ id }: Body) => id)).toEqual(['b', 'c'])
+  expect((await page(type, 'as_of=0s')).data).toHaveLength(2)
+})
+
 test('reads by version and as_of return the state that current reads returned then, alone and in lists', {
   tags: ['full', 'sampled'],
   timeout: 600_000,

@@ -1,3 +1,4 @@
+import { readMoment as instantOf, isAge, MOMENT } from '../../../contract/time-input.ts'
 import { advised } from '../../../foundation/advised-requests.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import type { Scope } from '../../core/scope.ts'
@@ -122,7 +123,7 @@ const purged = (from: string): Detail => ({
 const absent = (message: string, detail: Detail) =>
   new DomainError('NOT_FOUND', message, { details: [detail] })
 
-/** A point in time as the caller wrote it; without an offset it is read in the type's timezone. */
+/** A point in time as the caller wrote it, an age as the time that it means; without an offset it is read in the type's timezone. */
 export type Moment = { text: string; zone: string }
 
 /**
@@ -131,12 +132,13 @@ export type Moment = { text: string; zone: string }
  */
 export function readMoment(text: string, zone: string): Moment {
   if (isTime(text)) return { text, zone }
+  if (isAge(text)) return { text: instantOf(text).toISOString(), zone }
   // In a URL, an unescaped plus sign decodes to a space.
   const [, time, offset] = /^(\S+) (\d\d:\d\d)$/.exec(text) ?? []
   throw invalid({
     path: '/as_of',
     code: 'invalid_time',
-    message: 'as_of must be a time in RFC 3339, such as 2026-01-31T09:30:00Z.',
+    message: `as_of must be ${MOMENT}.`,
     received: text.slice(0, 64),
     ...(offset && { hint: `${time}%2B${offset}` }),
   })
