@@ -20,6 +20,7 @@ export const HTTP_REQUESTS = {
   list_tokens: 'GET /v1/tokens',
   move_link:
     'write the relationship with "replace": true (upsert_relationship in a batch); delete_relationship removes it',
+  own_token: 'GET /v1/tokens/self',
   put_record_type: 'PUT /v1/{base_id}/record-types/{id}',
   put_relationship_type: 'PUT /v1/{base_id}/relationship-types/{id}',
   restore_record: 'POST /v1/{base_id}/records/{record_type}/{id}/restore',

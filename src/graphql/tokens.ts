@@ -50,6 +50,12 @@ builder.queryFields((t) => ({
     description: 'The calling token.',
     resolve: (_root, _args, { scope }) => tokens.ownToken(scope),
   }),
+  token: t.field({
+    type: TokenType,
+    description: 'A token that the calling token can manage, or itself.',
+    args: { id: t.arg.string({ required: true }) },
+    resolve: (_root, { id }, { scope }) => tokens.getToken(scope, id),
+  }),
   tokens: t.field({
     type: pageType('TokenPage', TokenType),
     description: 'The tokens that the calling token can manage, newest first.',

@@ -76,6 +76,7 @@ const TokenFields = graphql(`fragment TokenFields on Token {
   used_by_server: usedByServer
 }`)
 const need = () => ({ admin: true }) as const
+const params = z.strictObject({ id: z.string().min(1).max(64) })
 
 export const tokens = tagged('Tokens', [
   route('POST /tokens', {
@@ -138,10 +139,17 @@ export const tokens = tagged('Tokens', [
     reply: ({ rotateAdminToken: done }) => ({ body: done.dry_run ? done : trim(done) }),
     answers: Token,
   }),
+  route('GET /tokens/:id', {
+    summary: 'Get a token that the calling token can manage, or itself',
+    need: () => null,
+    params,
+    operation: graphql(`query GetToken($id: String!) { token(id: $id) { ...TokenFields } }`, [TokenFields]),
+    answers: Token,
+  }),
   route('DELETE /tokens/:id', {
     summary: 'Revoke a token',
     need,
-    params: z.strictObject({ id: z.string().min(1).max(64) }),
+    params,
     operation: graphql(
       `mutation DeleteToken($id: String!) { deleteToken(id: $id) { id deleted dry_run: dryRun } }`,
     ),

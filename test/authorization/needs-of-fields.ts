@@ -32,6 +32,7 @@ export const FIELD_NEEDS: ReadonlyMap<string, Rule> = new Map([
   }),
   ...group({ need: open }, 'bases ownToken createSignInCode'),
   ...group({ need: administers }, 'secrets tokens'),
+  ...group({ need: covers('admin') }, 'token'),
   ...group({ need: known }, 'base calls usage'),
   ...group(
     { need: sight },

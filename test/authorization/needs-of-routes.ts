@@ -244,7 +244,11 @@ export const ROUTE_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ...group({ need: readType, hides: 'relation' }, `POST /:base_id/sql`),
   ...group({ need: writeType, hides: 'relation', proposes: true }, `POST /:base_id/sql/execute`),
   ...group({ need: both(administers, covers('read')) }, `POST /tokens`),
-  ...group({ need: covers('admin') }, `DELETE /tokens/:id`),
+  ...group(
+    { need: covers('admin') },
+    `GET /tokens/:id
+    DELETE /tokens/:id`,
+  ),
   ...group(
     { need: everywhere('admin') },
     `POST /tokens/rotate-admin

@@ -114,6 +114,7 @@ export const QUERIES: Record<string, string> = {
   sourceRecord: 'sourceRecord(base: "crm", recordType: "task", source: "up", id: "a") { id data }',
   sourceRecords: 'sourceRecords(base: "crm", recordType: "task", source: "up") { rows hasMore }',
   sql: 'sql(base: "crm", query: "SELECT count(*) AS n FROM task") { data }',
+  token: 'token(id: "$token") { id }',
   tokens: 'tokens { data { id } }',
   trash: 'trash(base: "crm") { data { deletedAt } }',
   waitForChange: 'waitForChange(base: "crm", after: 0, timeout: 1) { change { seq } nextAfter }',

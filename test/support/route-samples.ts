@@ -154,6 +154,7 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'POST /:base_id/providers/:provider/records/:record_type': { body: CALL, status: 201 },
   'POST /tokens': { body: { name: 't', grants: [grantOn(base)] }, status: 201 },
   'GET /tokens': {},
+  'GET /tokens/:id': {},
   'GET /tokens/self': {},
   'GET /diagnostics': {},
   'POST /tokens/self/sign-in-codes': { status: 201 },

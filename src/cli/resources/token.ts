@@ -61,6 +61,7 @@ export const token: Noun = {
   ],
   rows: [
     commandOf('tokens.list', 'list'),
+    commandOf('tokens.get', 'get'),
     commandOf('tokens.self', 'self', { summary: 'Show the token in use, with its grants' }),
     commandOf('tokens.create', 'create', {
       summary: 'Create a token; its value is shown once',

@@ -17,6 +17,7 @@ export const MCP_REQUESTS: RequestNames = {
   list_tokens: 'the list of tokens',
   move_link:
     'write the relationship with "replace": true (link_records, or upsert_relationship in a batch); delete_relationship removes it',
+  own_token: 'whoami',
   put_record_type: 'define',
   put_relationship_type: 'define',
   restore_record: 'undo',

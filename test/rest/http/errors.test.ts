@@ -110,6 +110,7 @@ describe('An unknown path or method', () => {
     ['GET', '/v1/tokens/me', 'GET /v1/tokens/self'],
     ['POST', '/v1/crm/rollback', 'POST /v1/crm/promote/rollback'],
     ['POST', '/v1/crm/changes/undo', 'POST /v1/crm/revert'],
+    ['GET', '/v1/tokens/current', 'GET /v1/tokens/self'],
     ['GET', '/v1/crm/records', undefined],
     ['GET', '/v1/crm/a/b/c/d/e', undefined],
     ['GET', `/v1/crm/${'x'.repeat(600)}`, undefined],

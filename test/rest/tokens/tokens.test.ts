@@ -51,6 +51,22 @@ describe('Creating a token', () => {
     expect(list.text).not.toContain(token.token.slice(4, -4))
   })
 
+  test('answers where the token is read: by who manages it, and by itself', async () => {
+    const made = await create(world.call, [grant()], { name: 'read back' })
+    const { token: _, ...token } = succeed(made, 201)
+    const at = made.headers.get('location') ?? ''
+    expect(succeed(await world.call('GET', at))).toEqual(token)
+    const stranger = await world.newToken([{ base: 'hr', permission: 'admin' }])
+    expectFailure(await stranger.call('GET', at), 'FORBIDDEN')
+    const own = await world.newToken([{ permission: 'read' }])
+    expectFailure(await own.call('GET', at), 'FORBIDDEN')
+    expect(succeed(await own.call('GET', `/v1/tokens/${own.id}`)).id).toBe(own.id)
+    for (const { call } of [own, world]) {
+      const { details } = expectFailure(await call('GET', '/v1/tokens/me'), 'NOT_FOUND')
+      expect(details[0].hint).toBe('GET /v1/tokens/self')
+    }
+  })
+
   test('stores only the SHA-256 of its value', async () => {
     const { token } = await world.newToken([{ permission: 'read' }])
     const rows = await world.database.query<{ text: string; hash: Buffer }>(

@@ -9,6 +9,6 @@ export {
 export { areRightsCurrent } from '../../core/authentication/recheck-rights.ts'
 export { type AdminToken, ensureAdminToken, rotateAdminToken } from './admin.ts'
 export { createToken } from './create.ts'
-export { listTokens, ownToken } from './list.ts'
+export { getToken, listTokens, ownToken } from './list.ts'
 export { deleteToken, withdrawBase } from './remove.ts'
 export { createSignInCode, type SignedIn, type SignInCode, signIn, signOut } from './sign-in.ts'

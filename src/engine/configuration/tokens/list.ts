@@ -3,7 +3,7 @@ import { administersAll, manages, requireAnyAdmin } from '../../core/authenticat
 import { listFiltered } from '../../core/filtered-page.ts'
 import type { Page, PageArgs } from '../../core/page.ts'
 import type { Scope } from '../../core/scope.ts'
-import { tokenNotFound } from './remove.ts'
+import { isOwnName, notManaged, tokenNotFound } from './remove.ts'
 
 /** Lists the tokens that the caller may manage: those whose grants it could all give. */
 export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Token>> {
@@ -15,6 +15,20 @@ export async function listTokens(scope: Scope, args: PageArgs): Promise<Page<Tok
     view: toToken,
     ...(administersAll(scope.access) && { count: () => token.count() }),
   })
+}
+
+/**
+ * A token that the caller may manage, or its own.
+ * @throws NOT_FOUND, and FORBIDDEN outside what the caller administers
+ */
+export async function getToken(scope: Scope, id: string): Promise<Token> {
+  if (id === scope.actor.tokenId) return ownToken(scope)
+  if (isOwnName(id)) throw tokenNotFound(id)
+  requireAnyAdmin(scope)
+  const row = await scope.db.orm.token.findUnique({ where: { id }, omit: { hash: true } })
+  const token = row && toToken(row)
+  if (!token || !(await manages(scope.access, token))) throw notManaged(scope, id)
+  return token
 }
 
 /**

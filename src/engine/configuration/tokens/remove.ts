@@ -15,8 +15,7 @@ export async function deleteToken(scope: WriteScope, id: string): Promise<{ id: 
   requireAnyAdmin(scope)
   return scope.db.transaction(async (tx) => {
     const row = await tx.orm.token.findUnique({ where: { id } })
-    if (!row || !(await manages(scope.access, toToken(row))))
-      throw administersAll(scope.access) ? tokenNotFound(id) : outsideToken()
+    if (!row || !(await manages(scope.access, toToken(row)))) throw notManaged(scope, id)
     const topics = await endTokens({ ...scope, db: tx }, [row])
     scope.onCommit(() => {
       for (const topic of topics) scope.caches.forget(topic)
@@ -56,12 +55,22 @@ export async function endTokens(
   return topics
 }
 
-const outsideToken = () => outside('/id', 'This token is outside the bases you administer.')
+/** The failure for a token that the caller does not manage, whether or not it exists. */
+export const notManaged = ({ access }: Scope, id: string) =>
+  administersAll(access)
+    ? tokenNotFound(id)
+    : outside('/id', 'This token is outside the bases you administer.')
+
+/** What other systems call the token of the caller. No id is such a word. */
+export const isOwnName = (id: string): boolean => ['me', 'current', 'whoami'].includes(id)
+
 export const tokenNotFound = (id: string) =>
   oneFault('NOT_FOUND', `There is no token "${id.slice(0, 64)}".`, {
     path: '/id',
     code: 'token_not_found',
-    message: `${advised('list_tokens')} lists the tokens you manage.`,
+    ...(isOwnName(id)
+      ? { message: `${advised('own_token')} shows the calling token.`, hint: advised('own_token') }
+      : { message: `${advised('list_tokens')} lists the tokens you manage.` }),
   })
 
 const NAMING_BASE = statement(
