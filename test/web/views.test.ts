@@ -130,6 +130,7 @@ inBrowser('a deletion is planned by the model, accepted by the person and undone
   expect(said.at(-1)).toMatchObject({ method: 'ui/update-model-context' })
   await view.click('text=Undo')
   await view.waitForSelector('text=/^Undoes/')
+  expect(await view.locator('text=Accepted').count()).toBe(0)
   await picture(shown, 'undo-plan')
   await view.click('button.primary')
   await expect.poll(() => isThere('d0')).toBe(true)

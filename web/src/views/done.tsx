@@ -1,5 +1,5 @@
 /** What was done, and its undo. */
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { Json } from '../api/shapes.ts'
 import { Button } from '../parts/button.tsx'
 import { Failure, useWork } from './frame.tsx'
@@ -14,13 +14,21 @@ export function Done({ result, said, base }: Props) {
   const [outcome, setOutcome] = useState<string>()
   const { tools = {}, url } = placeOf(result)
   const { undo } = tools
-  return (
-    <section>
+  const done = (
+    <>
       <Said>{outcome ?? said}</Said>
       <Facts body={result.body} />
       {typeof result.body['change_set'] === 'string' && <Elsewhere url={url} text={words.decide.proposed} />}
-      {id !== undefined && undo !== undefined && outcome === undefined && (
-        <Undo tool={undo} of={{ request_id: id }} base={base} onDone={setOutcome} />
+    </>
+  )
+  return (
+    <section>
+      {id !== undefined && undo !== undefined && outcome === undefined ? (
+        <Undo tool={undo} of={{ request_id: id }} base={base} onDone={setOutcome}>
+          {done}
+        </Undo>
+      ) : (
+        done
       )}
     </section>
   )
@@ -42,10 +50,16 @@ function Facts({ body }: { body: Body }) {
   return counts.length === 0 ? null : <p>{counts.join(', ')}</p>
 }
 
-type UndoProps = { tool: string; of: object; base: Json | undefined; onDone: (said: string) => void }
+type UndoProps = {
+  tool: string
+  of: object
+  base: Json | undefined
+  onDone: (said: string) => void
+  children?: ReactNode
+}
 
-/** Plans an undo, shows the plan, and takes it back when the person accepts. */
-export function Undo({ tool, of, base, onDone }: UndoProps) {
+/** Plans an undo, shows the plan in place of what was done, and takes it back when the person accepts. */
+export function Undo({ tool, of, base, onDone, children }: UndoProps) {
   const { isBusy, failure, run } = useWork()
   const [planned, setPlanned] = useState<Result>()
   const plan = () =>
@@ -57,6 +71,7 @@ export function Undo({ tool, of, base, onDone }: UndoProps) {
   if (planned) return <Plan result={planned} onDone={(_, said) => onDone(said)} />
   return (
     <>
+      {children}
       {failure !== undefined && <Failure text={failure} />}
       <Button label={words.changes.undo} disabled={isBusy} onClick={plan} />
     </>
