@@ -12,7 +12,9 @@ import {
 } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 import { logFailure } from '../foundation/log.ts'
+import { asksForPage, HTML, htmlPage, TEXT_POLICY } from './html-page.ts'
 import { newRequestId, requestIdOf } from './request-log.ts'
+import { addVary } from './shared-document.ts'
 import { hasStreamedBody } from './streamed-bodies.ts'
 
 /** Maps Fastify's own errors to domain errors. */
@@ -74,11 +76,12 @@ export function notFound(
   const { message = '', ...advice } = advise?.(verb, path) ?? {}
   return oneFault('NOT_FOUND', `No route matches ${verb} ${path.slice(0, LIMITS.routeShownChars)}.`, {
     path: '',
-    code: 'unknown_route',
+    code: UNKNOWN_ROUTE,
     message: message === '' ? ALL : `${message} ${ALL}`,
     ...advice,
   })
 }
+const UNKNOWN_ROUTE = 'unknown_route'
 const ALL = 'GET / lists the surfaces of this server, GET /openapi.json all routes of REST.'
 
 /**
@@ -112,15 +115,29 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
 }
 
 function sendBody(error: DomainError, request: FastifyRequest, reply: FastifyReply): void {
-  const body = JSON.stringify(errorBody(error, request.id))
+  const isPage = error.details[0]?.code === UNKNOWN_ROUTE && isOfPeople(request)
+  const body = isPage ? NO_PAGE : JSON.stringify(errorBody(error, request.id))
+  if (isPage) {
+    addVary(reply, 'Accept')
+    reply.header('content-security-policy', TEXT_POLICY)
+  }
   // Serialized by hand, so that the serializer of the route does not run.
   reply
     .code(FAILURES[error.code].status)
-    .header('content-type', 'application/json; charset=utf-8')
+    .header('content-type', isPage ? HTML : 'application/json; charset=utf-8')
     .header('x-request-id', request.id)
     .serializer((text: string) => text)
     .send(body)
 }
+
+/** Whether a browser opens an address that is none of the API. */
+const isOfPeople = (request: FastifyRequest): boolean =>
+  ['GET', 'HEAD'].includes(request.method) && !request.url.startsWith('/v1') && asksForPage(request)
+
+const NO_PAGE = htmlPage(
+  'No such page',
+  '<h1>There is no such page.</h1><p><a href="/">To the start</a> · <a href="/guides">Guides</a></p>',
+)
 
 const MALFORMED: Detail = {
   path: '',

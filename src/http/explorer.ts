@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { serveBuiltFiles } from './built-files.ts'
 import { notFound } from './errors.ts'
+import { asksForPage } from './html-page.ts'
 import { addVary, SharedDocument } from './shared-document.ts'
 
 /** From the sources and from the built package. */
@@ -19,10 +20,6 @@ const POLICY = [
   "frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
   "require-trusted-types-for 'script'; trusted-types 'none'",
 ].join('; ')
-
-/** Whether a browser asks for a page. */
-export const asksForPage = ({ headers }: FastifyRequest): boolean =>
-  headers.accept?.includes('text/html') === true
 
 /** The explorer of this installation; undefined where it is not built. */
 export function openExplorer(folders: readonly URL[] = FOLDERS) {

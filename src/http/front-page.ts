@@ -4,19 +4,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from './errors.ts'
 import { openExplorer } from './explorer.ts'
 import { GUIDE_GROUPS, GUIDES, guidePage, SEARCH_FORM, searchPage } from './guides.ts'
-import { htmlPage } from './html-page.ts'
+import { HTML, htmlPage, TEXT_POLICY } from './html-page.ts'
 import { type Operator, privacyPage, supportLink } from './privacy.ts'
 import { addVary, SharedDocument } from './shared-document.ts'
 import { skillText } from './skill.ts'
 
 type Hook = (request: FastifyRequest) => Promise<void>
 
-const HTML = 'text/html; charset=utf-8'
-const PAGE_POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-
 /** The guides have a form for their search. */
-const GUIDE_POLICY = PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")
+const GUIDE_POLICY = TEXT_POLICY.replace("form-action 'none'", "form-action 'self'")
 
 /** The surfaces of the server, in page order. */
 const SURFACES = [
@@ -74,7 +70,7 @@ export function frontPage(visit: Hook, operator: Operator = {}, folders?: readon
     const privacy = new SharedDocument(() => ({ type: HTML, body: privacyPage(operator) }))
     app.get('/privacy', { onRequest: visit }, (request, reply) =>
       operator.privacyUrl === undefined
-        ? privacy.send(request, reply.header('content-security-policy', PAGE_POLICY))
+        ? privacy.send(request, reply.header('content-security-policy', TEXT_POLICY))
         : reply.redirect(operator.privacyUrl),
     )
     app.get('/skill', { onRequest: visit }, (request, reply) => skill.send(request, reply))
@@ -84,7 +80,7 @@ export function frontPage(visit: Hook, operator: Operator = {}, folders?: readon
       if (negotiator.negotiate(accept, ['application/json', 'text/html']) !== 'text/html')
         return index.send(request, reply)
       if (explorer) return explorer.send(request, reply)
-      return page.send(request, reply.header('content-security-policy', PAGE_POLICY))
+      return page.send(request, reply.header('content-security-policy', TEXT_POLICY))
     })
     app.get<{ Querystring: { q?: unknown } }>('/guides', { onRequest: visit }, async (request, reply) => {
       const { q } = request.query

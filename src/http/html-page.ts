@@ -1,4 +1,5 @@
 /** Template of the server's HTML pages: no scripts, no requests to other hosts. */
+import type { FastifyRequest } from 'fastify'
 
 const STYLE = `
 :root { color-scheme: light dark; --text: #1f2328; --soft: #59636e; --line: #d1d9e0; --link: #0550ae; --code: #f6f8fa }
@@ -37,6 +38,15 @@ ${body}
 
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+
+/** Whether a browser asks for a page. */
+export const asksForPage = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.includes('text/html') === true
+
+export const HTML = 'text/html; charset=utf-8'
+/** Content-Security-Policy of pages that only show text. */
+export const TEXT_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 /** Content-Security-Policy of pages: all content and requests stay on this server. */
 export const PAGE_POLICY =

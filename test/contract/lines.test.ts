@@ -32,8 +32,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   foundation: 2500,
   // With what a token proposes, unnamed, who proposed the changes of a group, and one token.
   graphql: 12_564,
-  // With forms that end whole however they fail, and a budget for the bodies of requests without a token.
-  http: 2773,
+  // With forms that end whole however they fail, a budget for the bodies of requests without a token, and a page for unknown paths.
+  http: 2793,
   json: 1492,
   // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks.
   mcp: 12_724,

@@ -119,6 +119,15 @@ describe('An unknown path or method', () => {
     expect(expectFailure(answer, 'NOT_FOUND').details[0].hint).toBe(hint)
   })
 
+  test.each(['/nothing', '/guides/nothing', '/bases/crm'])('%s is a page for browsers only', async (path) => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    const page = await fetch(world.url + path, { headers: { accept } })
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(await page.text()).toContain('<a href="/">')
+    expectFailure(await world.call('GET', path), 'NOT_FOUND')
+    expectFailure(await world.call('GET', '/v1/nothing', undefined, { accept }), 'NOT_FOUND')
+  })
+
   test('an unknown method of a known path is 404 with the methods that the path takes', async () => {
     const { details } = expectFailure(await world.call('POST', '/v1/crm/records/task/a', {}), 'NOT_FOUND')
     expect(details[0]).toMatchObject({ code: 'unknown_route', allowed: ['GET', 'PUT', 'PATCH', 'DELETE'] })
