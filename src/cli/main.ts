@@ -6,7 +6,7 @@ import { addBaseFile } from './base-file.ts'
 import { type Call, call, get } from './command/client.ts'
 import { type Asked, argumentsOf, configure, type Row, requestOf, valued } from './command/command.ts'
 import { confirmed } from './command/confirm.ts'
-import { describe, EXIT, Failure, inFlags, misused, toFailure } from './command/failure.ts'
+import { describe, EXIT, Failure, inCommands, misused, toFailure } from './command/failure.ts'
 import { type Option, yes } from './command/options.ts'
 import { note, noteFailure, show, showJson, showJsonLine } from './command/print.ts'
 import { type Flags, readSettings, serverUrl, tokenFile, tokenFor } from './command/settings.ts'
@@ -358,15 +358,27 @@ function checkServerUrl({ options }: Row, { url }: Flags): void {
     )
 }
 
-/** Adds a hint about the source of a refused token that was read from a file, and names options for parameters. */
+/** Adds a hint about the source of a refused token that was read from a file, and names options for parameters and commands for requests. */
 function advising(file: string | undefined, options: readonly Option[]): (thrown: unknown) => never {
   const flagOf = (parameter: string) => options.find(({ to }) => Object.values(to).includes(parameter))?.flags
   return (thrown) => {
     if (!(thrown instanceof Failure)) throw thrown
-    if (file === undefined || thrown.body.error.code !== 'UNAUTHORIZED') throw inFlags(thrown, flagOf)
+    if (file === undefined || thrown.body.error.code !== 'UNAUTHORIZED')
+      throw inCommands(thrown, flagOf, commandOf)
     const advice = `The token in ${file} is not valid for this server: it was revoked, or PLINTH_ADMIN_TOKEN replaced it. Set PLINTH_TOKEN, or pass --token.`
     throw new Failure(thrown.body, { exitCode: thrown.exitCode, advice, cause: thrown })
   }
+}
+
+/** How the request of a message is written as a command: `plinth base list`. */
+function commandOf(method: string, path: string): string | undefined {
+  const shape = (of: string) => of.replace(/\{\w+\}|:\w+\??/g, ':')
+  for (const { name, rows } of [...NOUNS, { name: '', rows: ROWS }]) {
+    const row = rows.find((each) => each.method === method && shape(each.path) === shape(path))
+    const words = row && ['plinth', name, row.name, ...argumentsOf(row).map(({ usage }) => usage)]
+    if (words) return words.filter((word) => word !== '').join(' ')
+  }
+  return undefined
 }
 
 function flag({ flags, about, required, several, conflicts, to }: Option): Flag {

@@ -301,6 +301,12 @@ test.each([
   expect(err).toMatch(/^VALIDATION_ERROR: /)
 })
 
+test('a request that an error advises is named as its command', async () => {
+  const { err } = await run('record', 'get', 'deal', 'd1', '--base', 'nobase')
+  expect(err).toContain('plinth base list lists the bases')
+  expect(err).not.toContain('/v1/')
+})
+
 test('a missing base is a usage error that names --base and PLINTH_BASE', async () => {
   const { code, err } = await plinth(['record', 'list', 'deal'], { ...settings, PLINTH_BASE: '' })
   expect([code, err]).toEqual([

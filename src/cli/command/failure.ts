@@ -66,10 +66,22 @@ function linesOf(sample: unknown): string[] {
   ]
 }
 
-/** Says the parameters that a message advises as the options of the command: `force=true` is `--force`. */
-export function inFlags(failure: Failure, flagOf: (parameter: string) => string | undefined): Failure {
-  const said = (text: string) =>
+/**
+ * Says what a message advises in the words of the command line: a parameter as an option, so that `force=true` is `--force`,
+ * and a request as its command.
+ */
+export function inCommands(
+  failure: Failure,
+  flagOf: (parameter: string) => string | undefined,
+  commandOf: (method: string, path: string) => string | undefined,
+): Failure {
+  const named = (text: string) =>
     text.replace(
+      /\b(GET|PUT|POST|PATCH|DELETE) \/v1(\/[\w{}/-]+)/g,
+      (whole, method: string, path: string) => commandOf(method, path) ?? whole,
+    )
+  const said = (text: string) =>
+    named(text).replace(
       /\b([Ss])end ([a-z_]+)=([\w.-]*\w)/g,
       (whole, s: string, parameter: string, value: string) => {
         const flag = flagOf(parameter)
@@ -77,8 +89,9 @@ export function inFlags(failure: Failure, flagOf: (parameter: string) => string 
       },
     )
   const { error } = failure.body
-  const details = error.details?.map(({ path, message, ...detail }) => ({
+  const details = error.details?.map(({ path, message, hint, ...detail }) => ({
     ...detail,
+    ...(hint !== undefined && { hint: named(hint) }),
     // A place in the address is an option here.
     ...(path !== undefined && {
       path: path.replace(
