@@ -117,6 +117,7 @@ async function walk(base: string, query: object): Promise<Walked> {
 }
 type Shown = { id: string; data: { stage: string } }
 type Far = { record_type: string; id: string }
+type Related = { data: { record: Far }[]; meta: { total: number } }
 type Link = Record<'source_record_type' | 'source_id' | 'target_record_type' | 'target_id', string>
 const endsOf = (link: Link) =>
   [`${link.source_record_type}/${link.source_id}`, `${link.target_record_type}/${link.target_id}`] as const
@@ -166,8 +167,9 @@ test('each list of a change-set has the records that it shows, also where produc
       const far = links
         .map(endsOf)
         .flatMap(([one, other]) => (one === here ? other : other === here ? one : []))
-      const path = `/v1/${id}/records/${here}/related?direction=both&limit=200`
-      const related = succeed(await world.call('GET', path)).data as { record: Far }[]
+      const path = `/v1/${id}/records/${here}/related?direction=both&limit=200&include_total=true`
+      const { data: related, meta } = succeed(await world.call('GET', path)) as Related
+      expect(meta.total, JSON.stringify({ operations, here })).toBe(related.length)
       const found = related.map(({ record: { record_type: type, id: name } }) => `${type}/${name}`)
       expect({ operations, here, found: found.sort() }).toEqual({
         operations,

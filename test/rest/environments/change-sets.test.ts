@@ -343,6 +343,40 @@ test('it shows what production writes later, but for what it has changed itself'
   expect(await dataOf(id, b)).toMatchObject({ amount: 7 })
 })
 
+test('it shows the links whose ends it shows, and counts no others', async () => {
+  const note = `n${serial}`
+  const about = (deal: string) => ({
+    ...{ rel_type: 'about', source_record_type: 'note', source_id: note },
+    ...{ target_record_type: 'deal', target_id: deal },
+  })
+  succeed(await call('PUT', at('crm', note, 'note'), { data: {} }), 201)
+  succeed(await call('DELETE', at(id, a)))
+  for (const [base, deal] of [
+    ['crm', a],
+    ['crm', b],
+    [id, c],
+  ] as const)
+    succeed(await call('POST', `/v1/${base}/relationships`, about(deal)), 201)
+  succeed(await call('DELETE', at('crm', c)))
+  const filter = encodeURIComponent(JSON.stringify({ field: 'source_id', op: 'eq', value: note }))
+  for (const path of [
+    `relationships?filter=${filter}&include_total=true`,
+    `records/note/${note}/related?include_total=true`,
+  ]) {
+    const { data, meta } = succeed(await call('GET', `/v1/${id}/${path}`))
+    expect([path, data.length, meta.total]).toEqual([path, 1, 1])
+  }
+  const query = `SELECT target_id FROM relationships WHERE source_id = '${note}'`
+  expect(succeed(await call('POST', `/v1/${id}/sql`, { query })).data).toEqual([{ target_id: b }])
+})
+
+test('a record that was changed before it is deleted is deleted as production has it', async () => {
+  succeed(await call('POST', `${at(id, a)}/cancel`))
+  succeed(await call('DELETE', at(id, a)))
+  const { data } = succeed(await call('GET', `/v1/${id}/changes?include=before`))
+  expect(data[0].diff).toEqual((await propose()).changes[0].diff)
+})
+
 test('the answer to a write names it, and that of production does not', { tags: 'full' }, async () => {
   expect(succeed(await patch(id, a, { stage: 'won' }))).toMatchObject({ id: a, change_set: id })
   expect(succeed(await call('DELETE', at(id, b)))).toEqual({ id: b, deleted: true, change_set: id })
