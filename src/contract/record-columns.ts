@@ -10,7 +10,9 @@ export const COLUMNS = [
   'created_at',
   'updated_at',
 ] as const
-export type Column = (typeof COLUMNS)[number]
+/** What a filter of present records may name beside `data`: whether the schema of the type admits the record, too. */
+export const FILTER_COLUMNS = [...COLUMNS, 'valid'] as const
+export type Column = (typeof FILTER_COLUMNS)[number]
 
 /** The type of each column, which determines its allowed operators. */
 export const COLUMN_TYPES = {
@@ -21,6 +23,7 @@ export const COLUMN_TYPES = {
   version: 'number',
   created_at: 'instant',
   updated_at: 'instant',
+  valid: 'boolean',
 } as const satisfies Record<Column, ValueType>
 
 /**

@@ -209,7 +209,7 @@ function readArgs({ fields, expand, asOf, ...question }: ListArgs) {
   if (asOf != null) readMoment(asOf, 'UTC')
   if (asOf != null && expand) throw expandsPast()
   return {
-    ...readQuestion(question),
+    ...readQuestion(question, { isPast: asOf != null }),
     projection: fields ? parseFields(fields, '/fields') : null,
     expand: expand ? parseExpand(expand, '/expand') : null,
   }

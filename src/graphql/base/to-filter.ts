@@ -23,6 +23,7 @@ const COLUMNS: ReadonlyMap<string, string> = new Map([
   ['id', 'id'],
   ['_version', 'version'],
   ['_status', 'status'],
+  ['_valid', 'valid'],
   ['_createdAt', 'created_at'],
   ['_updatedAt', 'updated_at'],
   ['_externalId', 'external_id'],

@@ -81,6 +81,7 @@ const OWN_FILTERS: Readonly<Record<string, GraphQLInputObjectType>> = {
   id: IdFilter,
   _version: IntFilter,
   _status: StatusFilter,
+  _valid: BooleanFilter,
   _createdAt: DateTimeFilter,
   _updatedAt: DateTimeFilter,
   _externalId: StringFilter,

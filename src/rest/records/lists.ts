@@ -124,7 +124,8 @@ const ListRecords = graphql(
   [ListedFields, SourceListedFields],
 )
 
-const FILTER = '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`, `some`, `none`.'
+const FILTER =
+  '`{"field","op","value"}`, or groups of them with `and`, `or`, `not`, `some`, `none`. The field `valid` is false of records that their schema refuses.'
 const FIELDS = 'Fields to return: `id`, `data.name`.'
 export const EXPAND =
   'Relationship types to expand: `owner.company`, `~member` for incoming; `owner:title` for `{ id, record_type, title }` in place of the records.'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { expectFailure, expectFault, succeed, times } from '../../support/answers.ts'
+import { callTool } from '../../support/mcp.ts'
 import type { Body } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -71,6 +72,63 @@ describe('A schema change with on_invalid=allow', () => {
     expect(cancelled).toMatchObject({ valid: false, status: 'cancelled' })
     expect(succeed(await put(type, 'bad', { v: 2 }))).not.toHaveProperty('valid')
     expect(await get(type, 'bad')).not.toHaveProperty('valid')
+  })
+
+  test('leaves records that a filter on valid finds, on each surface', async () => {
+    const type = await world.newType()
+    for (const [id, v] of Object.entries({ bad: 'text', good: 1, worse: true }))
+      succeed(await put(type, id, { v }), 201)
+    succeed(await world.call('PUT', `${typePath(type)}?on_invalid=allow`, { json_schema: NUMBER }))
+    const at = `/v1/crm/records/${type}`
+    const listed = async (filter: object, more = {}) => {
+      const { data } = succeed(await world.call('POST', `${at}/query`, { filter, sort: 'id', ...more }))
+      return data.map(({ id }: Body) => id)
+    }
+    const invalid = { field: 'valid', op: 'eq', value: false }
+    expect(await listed(invalid)).toEqual(['bad', 'worse'])
+    expect(await listed({ and: [{ not: invalid }, { field: 'data.v', op: 'gt', value: 0 }] })).toEqual([
+      'good',
+    ])
+    const counted = await world.call('POST', `${at}/aggregate`, {
+      aggregations: [{ fn: 'count' }],
+      filter: { field: 'valid', op: 'neq', value: true },
+    })
+    expect(succeed(counted).data).toEqual([{ count: 2 }])
+    const { body } = await callTool(world, '/mcp/crm', 'query_records', {
+      record_type: type,
+      filter: invalid,
+    })
+    expect(body.data.map(({ id }: Body) => id).sort()).toEqual(['bad', 'worse'])
+    const query = `{ ${type}Records(where: { _valid: { eq: false } }, sort: [{ id: ASC }]) { nodes { id _valid } } }`
+    const graph = succeed(await world.call('POST', '/graphql/crm', { query }))
+    expect(Object.values(graph.data)).toEqual([
+      {
+        nodes: [
+          { id: 'bad', _valid: false },
+          { id: 'worse', _valid: false },
+        ],
+      },
+    ])
+    const past = { filter: invalid, as_of: '0s' }
+    expectFault(await world.call('POST', `${at}/query`, past), '/filter/field')
+    expectFault(await world.call('POST', `${at}/query`, { sort: 'valid' }), '/sort')
+    const linked = { field: 'near.valid', op: 'eq', value: false }
+    succeed(
+      await world.call('PUT', '/v1/crm/relationship-types/near', {
+        source_record_types: [type],
+        target_record_types: [type],
+      }),
+      201,
+    )
+    const link = {
+      rel_type: 'near',
+      source_record_type: type,
+      source_id: 'good',
+      target_record_type: type,
+      target_id: 'bad',
+    }
+    succeed(await world.call('PUT', '/v1/crm/relationships/l1', link), 201)
+    expect(await listed(linked)).toEqual(['good'])
   })
 
   test('is undone by a looser schema, which removes the flags', async () => {

@@ -50,8 +50,8 @@ export async function aggregateRecords(
   const query = await withCheckedHints(
     { scope, baseId, recordType },
     async () => {
-      const read = readAggregate(args, { overTime: over !== null })
       const isPast = args.asOf != null || over !== null
+      const read = readAggregate(args, { overTime: over !== null, isPast })
       return { ...read, filter: await withLinkedEnds(scope, baseId, recordType, read.filter, isPast) }
     },
     typeOf,

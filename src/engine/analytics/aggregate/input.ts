@@ -6,6 +6,7 @@ import { check, inBody } from '../../../contract/validate.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
 import type { Filter } from '../../data/filter/syntax-tree.ts'
+import { readFilter } from '../../records/query/compile-query.ts'
 import { readSort, type SortTerm } from '../../records/query/sort.ts'
 import { type Field, parseField } from '../../schema/compiled-types/field-path.ts'
 
@@ -54,7 +55,7 @@ export type AggregateQuery = {
  */
 export function readAggregate(
   args: AggregateArgs,
-  { acrossBases = false, overTime = false }: { acrossBases?: boolean; overTime?: boolean } = {},
+  { acrossBases = false, overTime = false, isPast = false } = {},
 ): AggregateQuery {
   const read = (name: string, at: string): AggregateField => {
     if (acrossBases && name === 'base_id') return { kind: 'base' }
@@ -67,7 +68,7 @@ export function readAggregate(
   const readName = nameReader(names)
   const isGiven = (value: unknown) => value !== undefined && value !== null
   return {
-    filter: isGiven(args.filter) ? parseFilter(args.filter, '/filter') : null,
+    filter: isGiven(args.filter) ? readFilter(args.filter, isPast) : null,
     aggregations,
     groups,
     having: isGiven(args.having)

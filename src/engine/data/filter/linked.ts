@@ -1,6 +1,6 @@
 /** Conditions on linked records, in the filter language: a group `some` or `none`, or a path before a field. */
 import { isTypeId } from '../../../contract/ids.ts'
-import { COLUMNS } from '../../../contract/record-columns.ts'
+import { FILTER_COLUMNS } from '../../../contract/record-columns.ts'
 import { type DomainError, invalid } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { compileFilter, type FilterOperands } from './compile.ts'
@@ -26,7 +26,7 @@ export function readPath(name: unknown): { steps: readonly LinkStep[]; field: st
 }
 
 const isField = (text: string): boolean =>
-  (COLUMNS as readonly string[]).includes(text) || /^data(?:$|[.[])/.test(text)
+  (FILTER_COLUMNS as readonly string[]).includes(text) || /^data(?:$|[.[])/.test(text)
 
 /** A condition at the end of a path. As for the elements of a list, it holds if it does for some linked record. */
 export const alongPath = (condition: Condition, step: (of: Filter) => Filter): Filter =>

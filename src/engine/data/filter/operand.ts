@@ -36,6 +36,8 @@ export function columnOperand(column: Column, { timezone }: FieldContext, row = 
         sql: `(CASE ${active}WHEN ${row}.cancelled_at IS NULL THEN 'active' ELSE 'cancelled' END COLLATE "C")`,
       }
     }
+    case 'valid':
+      return { kind: 'json', sql: `to_jsonb(${row}.valid)`, zone: null }
     default:
       return { kind: 'text', sql: `${row}.${column}` }
   }

@@ -8,13 +8,13 @@ import {
   operatorsFor,
   type ValueType,
 } from '../../../contract/operators.ts'
-import { COLUMN_TYPES, type Column } from '../../../contract/record-columns.ts'
+import { COLUMN_TYPES, type Column, FILTER_COLUMNS } from '../../../contract/record-columns.ts'
 import { nearest } from '../../../contract/suggest.ts'
 import { correctFilter, FORM } from '../../../dialects/correct.ts'
 import { type Detail, DomainError, invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { type Field, parseField } from '../../schema/compiled-types/field-path.ts'
+import { type Field, parseField, readField } from '../../schema/compiled-types/field-path.ts'
 import { alongPath, readPath } from './linked.ts'
 import type { Condition, Filter, Linked } from './syntax-tree.ts'
 import { checkValue } from './value.ts'
@@ -28,6 +28,11 @@ export type Fields<C extends string> = {
 /** Groups of conditions on linked records, of records alone. */
 const LINKED_GROUPS = ['some', 'none'] as const
 const RECORD_FIELDS: Fields<Column> = { read: parseField, types: COLUMN_TYPES }
+/** Of records as they are now: past states do not say whether the schema admits them. */
+export const PRESENT_FIELDS: Fields<Column> = {
+  read: (name, at) => readField(name, at, FILTER_COLUMNS),
+  types: COLUMN_TYPES,
+}
 
 /**
  * Parses a filter: a condition `{ field, op, value }`, or a group `{ and: [] }`, `{ or: [] }`, `{ not: {} }`. A filter
@@ -43,7 +48,7 @@ export function parseFilter(
   fields: Fields<string> = RECORD_FIELDS,
 ): Filter<string> {
   const budget = { conditions: 0, patternChars: 0, links: 0 }
-  const isOfRecords = fields === RECORD_FIELDS
+  const isOfRecords = fields === RECORD_FIELDS || fields === PRESENT_FIELDS
   const read = (node: unknown, here: string, depth: number): Filter<string> => {
     if (!isObject(node) || Object.keys(node).length === 0)
       throw fault(
@@ -54,7 +59,9 @@ export function parseFilter(
     const group = (['and', 'or', 'not'] as const).find((name) => Object.hasOwn(node, name))
     const linked = isOfRecords ? LINKED_GROUPS.find((name) => Object.hasOwn(node, name)) : undefined
     if (!group && !linked)
-      return isOfRecords ? readOfRecord(node, here, budget) : readCondition(node, here, budget, fields)
+      return isOfRecords
+        ? readOfRecord(node, here, budget, fields)
+        : readCondition(node, here, budget, fields)
     checkKeys(node, [group ?? linked ?? ''], here)
     if (depth >= LIMITS.filterDepth)
       throw fault(
@@ -123,9 +130,14 @@ function readCondition(
 }
 
 /** A condition on the record, or on records at the end of a path of relationship types. */
-function readOfRecord(node: Record<string, unknown>, at: string, budget: Budget): Filter {
+function readOfRecord(
+  node: Record<string, unknown>,
+  at: string,
+  budget: Budget,
+  fields: Fields<string>,
+): Filter {
   const path = readPath(node['field'])
-  const condition = readCondition(path ? { ...node, field: path.field } : node, at, budget, RECORD_FIELDS)
+  const condition = readCondition(path ? { ...node, field: path.field } : node, at, budget, fields)
   if (!path) return condition as Condition
   const otherwise = notOwn(node['field'], `${at}/field`)
   const whole = { ...(condition as Condition), name: String(node['field']) }

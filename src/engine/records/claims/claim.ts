@@ -7,11 +7,11 @@ import { authorize, filterWithPolicy, visibleType } from '../../core/row-policy/
 import { seenRecord } from '../../core/row-policy/project-data.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { bindSort } from '../../data/filter/check-fields.ts'
-import { parseFilter } from '../../data/filter/parse.ts'
 import { adviseNames, adviseValues } from '../../data/filter/unsatisfiable-conditions.ts'
 import { type RecordItem, toRecord, written } from '../../data/ledger/record.ts'
 import { shaped } from '../../storage/database/client.ts'
 import { withCheckedHints } from '../query/check-hints.ts'
+import { readFilter } from '../query/compile-query.ts'
 import { OLDEST_FIRST, parseSort } from '../query/sort.ts'
 import { linkedCandidates } from '../related/linked-candidates.ts'
 import { withLinkedEnds } from '../related/linked-conditions.ts'
@@ -93,7 +93,7 @@ export async function claimRecords(
 }
 
 function readArgs({ filter: raw, sort }: ClaimArgs) {
-  const filter = raw === undefined || raw === null ? null : parseFilter(raw, '/filter')
+  const filter = raw === undefined || raw === null ? null : readFilter(raw)
   const isSorted = sort !== undefined && sort !== null
   return { filter, order: isSorted ? parseSort(sort, '/sort', filter) : OLDEST_FIRST }
 }

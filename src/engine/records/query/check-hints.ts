@@ -7,7 +7,7 @@ import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
 import { bindFilter } from '../../data/filter/check-fields.ts'
 import { checkField, type FieldContext } from '../../data/filter/operand.ts'
-import { parseFilter } from '../../data/filter/parse.ts'
+import { PRESENT_FIELDS, parseFilter } from '../../data/filter/parse.ts'
 import {
   type CompiledRelationshipType,
   isAmong,
@@ -126,7 +126,8 @@ function checked(detail: Detail, type: FieldContext): Detail {
   const isPath = /^[^.]+[.]data[.]/.test(name)
   const names = type.visible ?? Object.keys(rootProperties(type.jsonSchema))
   if (!isPath && !names.includes(name) && holds(hint, type)) return detail
-  const allowed = [...COLUMNS, ...names.map((name) => `data.${name}`)]
+  const columns = (detail.allowed ?? COLUMNS).filter((each) => each !== 'data.<name>')
+  const allowed = [...columns, ...names.map((name) => `data.${name}`)]
   const meant = isPath ? undefined : corrected(hint, name, names)
   if (meant !== undefined && holds(meant, type)) return { ...rest, allowed, hint: meant }
   const message = isPath ? `${detail.message} ${LINKED_FIELD}` : detail.message
@@ -148,7 +149,7 @@ function corrected(hint: string, name: string, properties: readonly string[]): s
 /** Whether the type has the fields of a hint: a filter, or a field. */
 function holds(hint: string, type: FieldContext): boolean {
   try {
-    if (hint.startsWith('{')) bindFilter(parseFilter(JSON.parse(hint), ''), type)
+    if (hint.startsWith('{')) bindFilter(parseFilter(JSON.parse(hint), '', PRESENT_FIELDS), type)
     else if (/^data[.[]/.test(hint)) {
       const field = parseField(hint, '')
       if (field.kind === 'data') checkField(field, type, '')

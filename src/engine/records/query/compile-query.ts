@@ -3,7 +3,7 @@ import { type FilterOperands, usesSearch } from '../../data/filter/compile.ts'
 import { linkedIn } from '../../data/filter/linked.ts'
 import type { FieldContext } from '../../data/filter/operand.ts'
 import { Parameters } from '../../data/filter/parameters.ts'
-import { parseFilter } from '../../data/filter/parse.ts'
+import { PRESENT_FIELDS, parseFilter } from '../../data/filter/parse.ts'
 import { recordOperands } from '../../data/filter/record-operands.ts'
 import { searchIn, sumOfScores } from '../../data/filter/search-condition.ts'
 import type { BoundSort, Filter } from '../../data/filter/syntax-tree.ts'
@@ -13,15 +13,22 @@ import { type OrderTerm, orderTerms } from './order.ts'
 import { BEST_FIRST, parseSort, type SortTerm } from './sort.ts'
 
 /** Parses the filter and sort of a request. A search without a sort is sorted by score. */
-export function readQuestion({ filter: raw, sort }: { filter?: unknown; sort?: unknown }): {
+export function readQuestion(
+  { filter: raw, sort }: { filter?: unknown; sort?: unknown },
+  { isPast = false } = {},
+): {
   filter: Filter | null
   sort: readonly SortTerm[]
 } {
-  const filter = raw === undefined || raw === null ? null : parseFilter(raw, '/filter')
+  const filter = raw === undefined || raw === null ? null : readFilter(raw, isPast)
   const isUnsorted = sort === undefined || sort === null
   const isSearch = filter !== null && usesSearch(filter)
   return { filter, sort: isUnsorted && isSearch ? BEST_FIRST : parseSort(sort, '/sort', filter) }
 }
+
+/** Parses a filter of records, as they are or were. */
+export const readFilter = (raw: unknown, isPast = false): Filter =>
+  isPast ? parseFilter(raw, '/filter') : parseFilter(raw, '/filter', PRESENT_FIELDS)
 
 /** Compilation state of a statement: its parameters, sort terms and search score. */
 export type Compiled = {
@@ -70,6 +77,9 @@ function sortValue({ column }: OrderTerm, i: number, row: RecordRow): string | n
     case 'created_at':
     case 'updated_at':
       return written(row[column])
+    // No sort names it.
+    case 'valid':
+      return null
     case 'status':
       return row.cancelled_at ? 'cancelled' : 'active'
     default:
