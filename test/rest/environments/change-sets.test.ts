@@ -1184,22 +1184,28 @@ test('a key that production has answered is not answered in a change-set', { tag
   expect(second.headers.get('idempotency-replayed')).toBe('true')
 })
 
-test('an index that is built later has the entries of drafts', { tags: 'full' }, async () => {
-  const type = await world.newType({})
-  const of = (base: string, record: string) => `/v1/${base}/records/${type}/${record}`
-  succeed(await call('PUT', of('crm', 'one'), { data: { size: 1 } }), 201)
-  succeed(await call('PUT', of(id, 'one'), { data: { size: 5 } }))
-  succeed(await call('PUT', of(id, 'two'), { data: { size: 6 } }), 201)
-  succeed(await call('PUT', `/v1/crm/record-types/${type}`, { indexes: [{ fields: ['data.size'] }] }))
-  await expect
-    .poll(async () => succeed(await call('GET', `/v1/crm/record-types/${type}`)).indexes[0].status)
-    .toBe('ready')
-  const filter = { field: 'data.size', op: 'gte', value: 5 }
-  const query = { filter, sort: [{ field: 'data.size' }] }
-  const { data } = succeed(await call('POST', `/v1/${id}/records/${type}/query`, query))
-  expect(data.map((each: { id: string }) => each.id)).toEqual(['one', 'two'])
-  expect(succeed(await call('POST', `/v1/crm/records/${type}/query`, query)).data).toEqual([])
-})
+test.each([true, false])(
+  'an index that is built later has the entries of drafts, whether production has records: %s',
+  {
+    tags: 'full',
+  },
+  async (hasRecords) => {
+    const type = await world.newType({})
+    const of = (base: string, record: string) => `/v1/${base}/records/${type}/${record}`
+    if (hasRecords) succeed(await call('PUT', of('crm', 'one'), { data: { size: 1 } }), 201)
+    succeed(await call('PUT', of(id, 'one'), { data: { size: 5 } }), hasRecords ? 200 : 201)
+    succeed(await call('PUT', of(id, 'two'), { data: { size: 6 } }), 201)
+    succeed(await call('PUT', `/v1/crm/record-types/${type}`, { indexes: [{ fields: ['data.size'] }] }))
+    await expect
+      .poll(async () => succeed(await call('GET', `/v1/crm/record-types/${type}`)).indexes[0].status)
+      .toBe('ready')
+    const filter = { field: 'data.size', op: 'gte', value: 5 }
+    const query = { filter, sort: [{ field: 'data.size' }] }
+    const { data } = succeed(await call('POST', `/v1/${id}/records/${type}/query`, query))
+    expect(data.map((each: { id: string }) => each.id)).toEqual(['one', 'two'])
+    expect(succeed(await call('POST', `/v1/crm/records/${type}/query`, query)).data).toEqual([])
+  },
+)
 
 describe('rights', () => {
   const preview = (permission: string, more: object = {}) => ({ environment: 'preview', permission, ...more })

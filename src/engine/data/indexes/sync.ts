@@ -3,12 +3,14 @@ import { type Db, statement } from '../../storage/database/client.ts'
 import { enqueueAll } from '../../storage/database/enqueue-job.ts'
 import { isSameIndex, type ResolvedIndex, resolvedIndex } from './declaration.ts'
 
-// A type without records needs no index build.
+// A type without records needs no index build, unless change-sets have some.
 const ADD = statement(
   'add_indexes',
   `INSERT INTO plinth.record_type_index (base_id, record_type, position, kind, fields, status)
    SELECT $1, i.record_type, i.position, i.kind, i.fields,
      CASE WHEN EXISTS (SELECT FROM plinth.record r WHERE r.base_id = $1 AND r.record_type = i.record_type COLLATE "C")
+         OR EXISTS (SELECT FROM plinth.base b JOIN plinth.draft_record d ON d.branch = b.id AND d.record_type = i.record_type COLLATE "C"
+           WHERE b.production_base = $1)
        THEN 'building' ELSE 'ready' END
    FROM jsonb_to_recordset($2::jsonb) AS i (record_type text, position int, kind text, fields jsonb)
    RETURNING record_type, id::text, status`,
