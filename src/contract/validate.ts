@@ -1,6 +1,8 @@
 import type { z } from 'zod'
+import { advised } from '../foundation/advised-requests.ts'
 import { capped, type Detail, invalid } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
+import { own } from '../foundation/own.ts'
 import { pointer } from '../json/parse.ts'
 import { missingDataWrapper } from './missing-data-wrapper.ts'
 import { isShortFor, meantField, meantValue, resembling } from './suggest.ts'
@@ -159,6 +161,7 @@ function toDetails(
             known,
             place([...issue.path, key]),
             issue.path.length === 0 ? advise(key) : undefined,
+            own(Object(issue.input), key),
           ),
         )
     }
@@ -261,7 +264,13 @@ function outOfBounds(issue: OutOfBounds, path: string): Detail {
   }
 }
 
-function unknownKey(key: string, allowed: readonly string[], path: string, advice?: string): Detail {
+function unknownKey(
+  key: string,
+  allowed: readonly string[],
+  path: string,
+  advice?: string,
+  value?: unknown,
+): Detail {
   const shown = key.slice(0, 64)
   const unknown = `Unknown ${path.startsWith('query/') ? 'parameter' : 'field'} "${shown}".`
   if (advice !== undefined)
@@ -271,6 +280,15 @@ function unknownKey(key: string, allowed: readonly string[], path: string, advic
       message: `${unknown} Use the form in hint.`,
       allowed,
       hint: advice,
+    }
+  // A record is read by its id; where only the external id is known, a filter finds it.
+  if (/^external_?id$/i.test(key) && allowed.includes('record_type') && allowed.includes('id'))
+    return {
+      path,
+      code: 'unknown_key',
+      message: `${unknown} ${advised('list_records')} finds the record with the filter in hint; send its id.`,
+      allowed,
+      hint: JSON.stringify({ field: 'external_id', op: 'eq', value }).slice(0, LIMITS.wrapperHintChars),
     }
   const hint =
     meantField(key, allowed) ?? allowed.find((name) => isShortFor(key, name)) ?? resembling(key, allowed)

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { LIMITS } from '../foundation/limits.ts'
-import { attempt, condition, type FilterAst, orUnclear, Unclear } from './filter-ast.ts'
+import { attempt, condition, type FilterAst, group, orUnclear, Unclear } from './filter-ast.ts'
 import { jsonIn } from './literal.ts'
 import { normalize } from './normalize.ts'
 import { readObject } from './objects.ts'
@@ -26,21 +26,26 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 /** Parses a filter from a value or from JSON text. */
 export function readFilter(raw: unknown, columns?: readonly string[]): FilterJson | undefined {
-  return typeof raw === 'string' ? readText(raw, columns) : normalized(() => readObject(raw), columns)
+  if (typeof raw === 'string') return readText(raw, columns)
+  return normalized(() => readObject(Array.isArray(raw) ? { and: raw } : raw), columns)
 }
 
 /** One comparison as SQL and shells have it: `stage = "new"`, `amount>=5`. */
 const COMPARISON = /^\s*([\w.]+)\s*(=|==|!=|<>|>=|<=|>|<)\s*(?:"([^"]*)"|'([^']*)'|([\w-]+|-?\d+\.\d+))\s*$/
 
-/** Reads JSON, JSON that was encoded twice, or one comparison. */
+function comparison(text: string): FilterAst {
+  const [, field = '', sign, double, single = double, bare = ''] = COMPARISON.exec(text) ?? []
+  return condition(field, sign === '=' ? '$eq' : `$${sign}`, single ?? valueAt(field, bare))
+}
+
+/** Reads JSON, JSON that was encoded twice, or comparisons that all must hold, or one of them. */
 function readText(raw: string, columns: readonly string[] | undefined): FilterJson | undefined {
   if (raw.length > LIMITS.translatedFilterChars) return undefined
-  const [, field, sign, double, single = double, bare = ''] = COMPARISON.exec(raw) ?? []
-  if (field !== undefined)
-    return normalized(
-      () => condition(field, sign === '=' ? '$eq' : `$${sign}`, single ?? valueAt(field, bare)),
-      columns,
-    )
+  for (const kind of ['and', 'or'] as const) {
+    const parts = raw.split(kind === 'and' ? /\s+(?:and|&&)\s+/i : /\s+(?:or|\|\|)\s+/i)
+    if (parts.every((part) => COMPARISON.test(part)))
+      return normalized(() => group(kind, parts.map(comparison)), columns)
+  }
   return normalized(() => {
     const value = jsonIn(raw)
     return readObject(orUnclear(typeof value === 'string' ? jsonIn(value) : value))

@@ -243,6 +243,7 @@ export function adviseBody(body: unknown, known: readonly string[], pageSize?: n
     if (name === 'statements' && Array.isArray(value) && value.every((each) => typeof each === 'string'))
       return value.join('; ').length <= LIMITS.translatedSqlChars ? value.join('; ') : undefined
     const text = index === undefined ? value : undefined
+    if (name === 'filter' && Array.isArray(text) && isSmall(text)) return JSON.stringify(readFilter(text))
     if (typeof text !== 'string') return undefined
     if (name === 'filter') return JSON.stringify(readFilter(text)) ?? FORM
     if (LISTS.includes(name) && text !== '') return JSON.stringify(text.split(',').map((each) => each.trim()))

@@ -30,8 +30,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the reads on a standby and when there are none, statements that are prepared, and a lock of migrations that holds behind a pooler.
   'engine/storage': 4523,
   foundation: 2500,
-  // With what a token proposes, unnamed, who proposed the changes of a group, one token, and a filter on what the schema refuses.
-  graphql: 12_566,
+  // With what a token proposes, unnamed, who proposed the changes of a group, one token, a filter on what the schema refuses, and fields in the words of other servers.
+  graphql: 12_576,
   // With forms that end whole however they fail, a budget for the bodies of requests without a token, and a page for unknown paths.
   http: 2793,
   json: 1492,

@@ -519,6 +519,12 @@ test('unknown input fields and parameters and exclusive arguments are refused by
     message: expect.stringContaining('Did you mean "name"?'),
     extensions: { code: 'VALIDATION_ERROR' },
   })
+  const meant = async (query: string) => (await send(query)).body.errors[0].message
+  expect(await meant('{ bases { nodes { id } } }')).toContain('Did you mean "data"?')
+  expect(await meant('{ records(base: "crm", recordType: "task") { edges { node { id } } } }')).toContain(
+    '"data"',
+  )
+  expect(await meant('{ me { name } }')).toContain('Did you mean "ownToken"?')
   const both = await fail(
     'mutation { patchRecord(base: "crm", recordType: "task", id: "t1", merge: { qty: 9 }, operations: []) { id } }',
   )

@@ -136,8 +136,18 @@ describe('an unknown tool name', () => {
     ['claim_deal', 'work'],
     ['attach_file', 'put_file'],
     ['create_attachment', 'put_file'],
+    ['getDeal', 'get_record'],
+    ['createDeal', 'create_deal'],
   ])('%s is refused with the suggestion %s', async (name, meant) => {
     expect((await call(name)).rpcError.message).toMatch(`Did you mean "${meant}"?`)
+  })
+
+  test('is that of a base, where bases are administered', async () => {
+    const meant = async (name: string) => (await call(name, {}, '/mcp')).rpcError.message
+    expect(await meant('createDatabase')).toContain('Did you mean "put_base"?')
+    expect(await meant('list_workspaces')).toContain('Did you mean "list_bases"?')
+    expect(await meant('drop_base')).toContain('Did you mean "delete_definition"?')
+    expect((await call('delete_base')).rpcError.message).not.toContain('Did you mean')
   })
 
   test('where the profile lists few tools, the suggestion is one of them', async () => {
@@ -241,6 +251,50 @@ describe('a call in the words of another system', () => {
     expect((await detailOf('sql_query', { sql: 5 })).hint).toBeUndefined()
   })
 
+  test('that knows a record by its external id is led to the record', async () => {
+    const { id } = await put('/v1/crm/records/deal/d7', { data: { title: 'Bell' }, external_id: 'order-7' })
+    const one = { record_type: 'deal', external_id: 'order-7' }
+    for (const name of ['get_record', 'delete_record', 'record_history']) {
+      const detail = await detailOf(name, one)
+      expect(detail.message).toContain('query_records finds the record with the filter in hint')
+      const found = await call('query_records', { record_type: 'deal', filter: JSON.parse(detail.hint) })
+      expect(found.body.data[0].id).toBe(id)
+    }
+    for (const name of ['get_record', 'update_record']) {
+      const { error } = await call(name, {
+        record_type: 'deal',
+        id: 'order-7',
+        ...(name === 'update_record' && { data: {} }),
+      })
+      expect(error).toMatchObject({ code: 'NOT_FOUND', details: [{ hint: id }] })
+    }
+  })
+
+  test('that links in the words of link_records has the fields of a link as hints', async () => {
+    const relationships = [{ type: 'near', target_id: 'd1', target_record_type: 'deal' }]
+    const { error } = await call('upsert_record', {
+      record_type: 'deal',
+      id: 'd1',
+      data: { title: 'x' },
+      relationships,
+    })
+    const hints = error.details.flatMap(({ hint }: Body) => hint ?? [])
+    expect(hints).toEqual(['rel_type', 'id', 'record_type'])
+  })
+
+  test('that filters with a text of comparisons, or a list, has the filter as hint', async () => {
+    const hintOf = async (filter: unknown) =>
+      JSON.parse((await detailOf('query_records', { record_type: 'deal', filter })).hint)
+    const [title, amount] = [
+      { field: 'data.title', op: 'eq', value: 'Bell' },
+      { field: 'data.amount', op: 'gt', value: 5 },
+    ]
+    expect(await hintOf("title = 'Bell' AND amount > 5")).toEqual({ and: [title, amount] })
+    expect(await hintOf('title == "Bell" || amount > 5')).toEqual({ or: [title, amount] })
+    expect(await hintOf([title, amount])).toEqual({ and: [title, amount] })
+    expect(await hintOf("title = 'Bell' AND amount > 5 OR amount > 9")).toMatchObject({ value: '…' })
+  })
+
   test('that sets an own status beside data has it in data as hint, and writes nothing', async () => {
     const one = { record_type: 'deal', id: 'd1' }
     const detail = await detailOf('update_record', { ...one, status: 'won' })
@@ -269,6 +323,15 @@ describe('SQL as other databases have it', () => {
     const status = { type: 'string', enum: ['open', 'done'] }
     const json_schema = { type: 'object', properties: { tags, status } }
     await put('/v1/crm/record-types/chore', { json_schema })
+  })
+
+  test('names the relation of links for a relationship type', async () => {
+    await put('/v1/crm/relationship-types/chore_of', {
+      source_record_types: ['chore'],
+      target_record_types: ['deal'],
+    })
+    const { message } = await faultOf('sql_query', { query: 'SELECT * FROM chore_of' })
+    expect(message).toContain('Links are rows of relationships')
   })
 
   test.each([
@@ -393,6 +456,13 @@ describe('the words of other systems', () => {
     expect(body.meta.warnings).toEqual([
       expect.stringContaining('{"properties":{"email":{"type":"string"}}}'),
     ])
+    for (const json_schema of [
+      { title: 'string', total: 'number' },
+      { type: 'object', total: { type: 'number' } },
+    ])
+      expect(
+        (await call('define', { record_type: 'receipt', json_schema, dry_run: true })).body.meta.warnings,
+      ).toHaveLength(1)
     const named = { record_type: 'receipt', json_schema: { 'x-note': 'own' }, dry_run: true }
     expect((await call('define', named)).body.meta).toBeUndefined()
   })

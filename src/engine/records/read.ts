@@ -10,6 +10,7 @@ import { type Include, refuseClaims } from './list.ts'
 import { asksPast, getPastRecord, type PastArgs, readPast } from './query/point-in-time.ts'
 import { readBounded } from './query/policy-read.ts'
 import { expandRecords } from './related/expand.ts'
+import { idOfPair } from './relationships/missing-ends.ts'
 
 /**
  * Reads the current record, or its state at a point in time.
@@ -45,7 +46,7 @@ export async function getRecord(
     : await readPlain(scope, baseId, recordType, id)
   if (!row) {
     await requireType(scope, baseId, recordType)
-    throw recordNotFound(recordType, id)
+    throw recordNotFound(recordType, id, await idOfPair(scope, baseId, recordType, id))
   }
   const record = toRecord(recordType, row)
   if (paths) record.expansion = (await expandRecords(scope, { baseId, recordType }, paths, [id]))[0]

@@ -10,6 +10,7 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from 'graphql'
+import { own } from '../../foundation/own.ts'
 
 /** The standard rule lists all types of the schema, which would make them. */
 function knownTypeNames(context: ValidationContext): ASTVisitor {
@@ -45,11 +46,20 @@ function argumentsOf(context: ValidationContext, message: string): string {
   return isShort ? `${message} It takes ${names.join(', ')}.` : message
 }
 
+/** What other servers call a field. */
+const RENAMED: Readonly<Record<string, string>> = {
+  ...{ nodes: 'data', edges: 'data', items: 'data', results: 'data' },
+  ...{ me: 'ownToken', viewer: 'ownToken', whoami: 'ownToken' },
+}
+
 /** For a list under the name that other servers give it, and a field of what is one level below. */
 function placeOf(context: ValidationContext, message: string, name: string): string {
   const type = context.getParentType()
   if (!isObjectType(type)) return message
   const fields = type.getFields()
+  const renamed = own(RENAMED, name)
+  if (renamed !== undefined && Object.hasOwn(fields, renamed))
+    return `${message.replace(/ Did you mean .*$/, '')} Did you mean "${renamed}"?`
   if (type === context.getSchema().getQueryType()) {
     const stem = name.toLowerCase().replace(/^(?:all|list|get)_?(?=.)/, '')
     const lists = [stem, stem.replace(/s$/, ''), stem.replace(/es$/, '')].map((each) => `${each}records`)

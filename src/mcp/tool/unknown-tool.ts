@@ -16,13 +16,15 @@ export function unknownTool(
   known: readonly string[],
   callable: readonly string[] = [],
 ): InvalidParams {
-  const meant = meantTool(name.slice(0, 128), known) ?? ofMeaning(name.slice(0, 128), callable)
+  const words = name.slice(0, 128).replace(/(?<=[a-z])(?=[A-Z])/g, '_')
+  const meant = meantTool(words, known) ?? ofMeaning(words, callable)
   return new InvalidParams(
     `There is no tool "${name.slice(0, 128)}" here.${meant ? ` Did you mean "${meant}"?` : ''} tools/list lists the tools.`,
   )
 }
 
 const TYPE = '(record_?|relationship_?|rel_?)?(type|schema|table|collection|definition)s?'
+const BASE = '((data_?)?base|workspace)s?'
 const RECORD = '(record|document|item|row|entry|object)s?'
 
 const FILE = '(attachment|file)s?'
@@ -50,6 +52,9 @@ const MEANT: readonly (readonly [RegExp, readonly string[]])[] = [
     ),
     ['configure'],
   ],
+  [pattern(`(delete|drop|remove)_?${BASE}`), ['delete_definition']],
+  [pattern(`(define|put|upsert|create|make|add|new|update|patch)_?${BASE}`), ['put_base']],
+  [pattern(`(list|show|get)_?(all_?)?${BASE}`), ['list_bases']],
   [pattern(`(delete|drop|remove)_?${TYPE}`), ['delete_definition', 'batch']],
   [
     pattern(

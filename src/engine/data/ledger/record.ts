@@ -231,9 +231,12 @@ export function dataText(data: unknown, maxBytes: number): string {
   return text
 }
 
-export const recordNotFound = (recordType: string, id: string) =>
+/** `meant` is the id of the record that has the id as its external id. */
+export const recordNotFound = (recordType: string, id: string, meant?: string) =>
   oneFault('NOT_FOUND', `There is no record "${id}" of type "${recordType}".`, {
     path: '/id',
     code: 'record_not_found',
-    message: 'List the records of the type, or create this one.',
+    ...(meant === undefined
+      ? { message: 'List the records of the type, or create this one.' }
+      : { message: `It is the external_id of "${meant}". Send that id.`, hint: meant }),
   })

@@ -37,7 +37,7 @@ async function missingEnd(
     return {
       path: `/${side}_id`,
       code: 'unknown_record',
-      message: `"${id}" is an external_id; its id is "${meant}". Send the id as ${side}_id.`,
+      message: `"${id}" is an external_id; its id is "${meant}". Send the id.`,
       received: id,
       hint: meant,
     }
@@ -56,7 +56,7 @@ const ID_OF_PAIR = statement(
 )
 
 /** The id of the record with this external id, if the caller may read it. */
-async function idOfPair(
+export async function idOfPair(
   scope: Scope,
   baseId: string,
   recordType: string,

@@ -86,11 +86,13 @@ export class Reader {
     return clean
   }
 
-  /** Whether a schema says nothing, such as a list of properties without `properties` around it. */
+  /** Whether a schema has other names and checks nothing, such as a list of properties without `properties` around it. */
   private hasNoKeyword(raw: object): boolean {
     const [all, notes] = [ASSERTIONS[this.dialect], NOTES[this.dialect]]
     const names = Object.keys(raw).filter((name) => !name.startsWith('x-'))
-    return names.length > 0 && !names.some((name) => shapeOf(all, name) ?? shapeOf(notes, name))
+    const checks = (name: string) => name !== 'type' && shapeOf(all, name) !== undefined
+    const isKnown = (name: string) => shapeOf(all, name) ?? shapeOf(notes, name)
+    return !names.some(checks) && !names.every(isKnown)
   }
 
   /** Reports a fault. After enough faults, the rest of the schema is skipped. */

@@ -38,7 +38,7 @@ export function unknownFormat(format: string, isGuessing: boolean): string {
 }
 
 export const noKeyword =
-  'None of its names is a keyword of JSON Schema, so it checks nothing. Properties are written {"properties":{"email":{"type":"string"}}}'
+  'It checks no property, and has names that are no keywords of JSON Schema. Properties are written {"properties":{"email":{"type":"string"}}}'
 
 export const unusedDefault =
   'A default does not match its own schema: it is kept as an annotation and fills nothing'

@@ -1,5 +1,5 @@
 import type { RangeVar } from '@pgsql/types'
-import { nearest } from '../../../../contract/suggest.ts'
+import { isClose, nearest } from '../../../../contract/suggest.ts'
 import { LIMITS } from '../../../../foundation/limits.ts'
 import { own } from '../../../../foundation/own.ts'
 import { quoteName } from '../syntax/names.ts'
@@ -22,13 +22,14 @@ export function findRelation(context: GuardContext, range: RangeVar, scope: Name
   }
   if (found) return found
   const names = [...relations.names, ...visibleCtes(scope)]
-  const hint =
-    suggest(written, names) ??
-    (range.schemaname ? undefined : (synonymOf(name, names) ?? nearest(name, names)))
+  const same = suggest(written, names) ?? (range.schemaname ? undefined : synonymOf(name, names))
+  const near = range.schemaname ? undefined : nearest(name, names)
+  const hint = same ?? near
   const otherwise = range.schemaname
     ? 'Write relations without a schema: records, or the id of a record type. SELECT id FROM record_types lists the types.'
     : UNKNOWN_NAME
-  const advice = hint ? `Did you mean ${spell(hint)}?` : otherwise
+  const isSure = hint !== undefined && (hint === same || isClose(name, hint))
+  const advice = [...(hint ? [`Did you mean ${spell(hint)}?`] : []), ...(isSure ? [] : [otherwise])].join(' ')
   throw source.fault(
     'unknown_relation',
     `There is no relation "${written.slice(0, 130)}" that the token may read. ${advice}`,
