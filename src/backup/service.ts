@@ -87,7 +87,7 @@ export class Backups {
   #archive: WalArchive | undefined
   #lastAt: Date | undefined
   #newest: string | undefined
-  #readAt = 0
+  #readAt = Number.NEGATIVE_INFINITY
   #retryAt = 0
   #failures = 0
   /** Why the last backup failed. */
@@ -163,7 +163,7 @@ export class Backups {
     if (hold.isHeld()) return dropArchived(spoolOf(config.dataDir))
     await archive.tick(async () => {
       await this.#copyStored()
-      if (Date.now() - this.#readAt >= LIMITS.archiveMs) await this.#readLast()
+      if (performance.now() - this.#readAt >= LIMITS.archiveMs) await this.#readLast()
     })
     if (archive.state === 'stopped' && (await archive.hasRoom())) {
       this.#line = newLine()
@@ -178,8 +178,9 @@ export class Backups {
   }
 
   #isDue(): boolean {
-    const next = this.#lastAt ? this.#lastAt.getTime() + this.#parts.config.backup.hours * HOUR_MS : 0
-    return Date.now() >= Math.max(next, this.#retryAt)
+    const age = this.#lastAt ? Date.now() - this.#lastAt.getTime() : Number.POSITIVE_INFINITY
+    // Far ahead: the clock was wrong when it was made.
+    return Math.abs(age) >= this.#parts.config.backup.hours * HOUR_MS && performance.now() >= this.#retryAt
   }
 
   /** Reads which backup of the line is the newest. The command makes some too. */
@@ -189,11 +190,12 @@ export class Backups {
     const newest = `${this.#line} ${ids.at(-1)}`
     if (newest !== this.#newest) {
       const { complete } = await findBackups(place)
-      const last = complete.findLast(({ line }) => line === this.#line)
+      const ofLine = complete.filter(({ line }) => line === this.#line)
+      const last = ofLine.toSorted((a, b) => (a.start_segment < b.start_segment ? -1 : 1)).at(-1)
       this.#lastAt = last && new Date(last.finished_at)
       if (last?.id === ids.at(-1)) this.#newest = newest
     }
-    this.#readAt = Date.now()
+    this.#readAt = performance.now()
   }
 
   async #make(url: string): Promise<void> {
@@ -209,7 +211,7 @@ export class Backups {
     } catch (err) {
       if (this.#stop.signal.aborted) return
       this.#failures++
-      this.#retryAt = Date.now() + LIMITS.backupRetryMs
+      this.#retryAt = performance.now() + LIMITS.backupRetryMs
       this.#cause = wordsOf(err)
       log.warn({ cause: this.#cause }, 'a backup failed; it is tried again')
     }

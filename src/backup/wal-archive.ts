@@ -137,22 +137,24 @@ export class WalArchive {
     for (const [segment, sample] of this.#samples)
       if (this.#moved !== undefined && segment <= this.#moved) {
         this.#samples.delete(segment)
-        if (!this.#covered || sample.at > this.#covered.at) this.#covered = sample
+        // By their place and not by their time: a clock can be set back.
+        if (!this.#covered || segment >= this.#covered.segment) this.#covered = sample
       }
     if (!this.#covered) return
     // Without a new transaction there is nothing to miss.
     const isIdle = this.#covered.isQuiet && now.isQuiet && now.xmax === this.#covered.xmax
     if (isIdle) this.#covered = now
     const { at } = this.#covered
-    const known = this.#until?.getTime() ?? 0
-    if (at.getTime() <= known || (isIdle && at.getTime() < known + LIMITS.archiveMs)) return
+    const passed = at.getTime() - (this.#until?.getTime() ?? 0)
+    if (passed === 0 || (isIdle && Math.abs(passed) < LIMITS.archiveMs)) return
     await writeUntil(this.#from.place, this.#line, { at: at.toISOString(), segment: this.#moved ?? '' })
     this.#until = at
   }
 
   async #endSegment(now: Sample): Promise<void> {
-    const since = Math.max(this.#switchedAt, this.#until?.getTime() ?? 0)
-    if (this.#moved === undefined || now.at.getTime() - since < LIMITS.archiveMs - LIMITS.backupTickMs) return
+    const passed = now.at.getTime() - Math.max(this.#switchedAt, this.#until?.getTime() ?? 0)
+    const isEarly = passed >= 0 && passed < LIMITS.archiveMs - LIMITS.backupTickMs
+    if (this.#moved === undefined || isEarly) return
     this.#switchedAt = now.at.getTime()
     await this.#from.query('SELECT pg_switch_wal()')
   }

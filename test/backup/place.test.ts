@@ -3,13 +3,15 @@ import { access, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Query } from '../../src/backup/connection.ts'
 import { type Manifest, writeManifest } from '../../src/backup/manifest.ts'
 import { packed } from '../../src/backup/packed.ts'
 import { openPlace, type Place } from '../../src/backup/place.ts'
 import { restore } from '../../src/backup/restore.ts'
 import { retain } from '../../src/backup/retention.ts'
 import { verifyBackup } from '../../src/backup/verify.ts'
-import { chainOf, nextSegment, storedName, writeUntil } from '../../src/backup/wal.ts'
+import { chainOf, nextSegment, readUntil, storedName, writeUntil } from '../../src/backup/wal.ts'
+import { WalArchive } from '../../src/backup/wal-archive.ts'
 import type { BlobStore } from '../../src/engine/storage/blobs/blob-store.ts'
 import { openBlobStore } from '../../src/engine/storage/blobs/open.ts'
 import { run } from '../support/backed-up.ts'
@@ -198,4 +200,31 @@ test('restores are refused by name', async () => {
   await expect(verifyBackup(place, 'x/../y')).rejects.toThrow('is no id of a backup')
   await writeFile(join(folder, 'refused', made.id, 'manifest.json'), '{"format":2}')
   await expect(verifyBackup(place, made.id)).rejects.toThrow('of another version')
+})
+
+test('WAL is archived on while the clock is set back, and its end follows the clock', async () => {
+  const spool = join(folder, 'spool')
+  await mkdir(spool)
+  const place = await openPlace(`file://${join(folder, 'clock')}`, folder)
+  let at = Date.parse('2030-01-01T12:00:00Z')
+  let current = 1
+  /** A server that writes something before each moment. */
+  const query = async (text: string) => {
+    if (!text.includes('pg_switch_wal'))
+      return [{ at: new Date(at), segment: segment(current), xmax: String(at), isQuiet: true, failed: 0 }]
+    await writeFile(join(spool, segment(current++)), 'wal')
+    return []
+  }
+  const archive = new WalArchive(LINE, { query: query as Query, place, spool, log: quiet })
+  const minute = async () => {
+    for (let n = 0; n < 13; n++, at += 5000) await archive.tick(async () => {})
+  }
+  await writeFile(join(spool, segment(current++)), 'wal')
+  await minute()
+  await minute()
+  expect(archive.until?.toISOString()).toMatch(/^2030-01-01T12:01/)
+  at -= 3_600_000
+  await minute()
+  expect(archive.until?.toISOString()).toMatch(/^2030-01-01T11:0/)
+  expect((await readUntil(place, LINE))?.at).toBe(archive.until?.toISOString())
 })
