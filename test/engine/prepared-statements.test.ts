@@ -1,4 +1,5 @@
 /** What clients ask again is prepared, however much was asked before; a connection keeps a bounded part. */
+import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Db, shaped, statement } from '../../src/engine/storage/database/client.ts'
 import { type Database, openDatabase } from '../../src/engine/storage/database/pool.ts'
@@ -43,4 +44,13 @@ test.each([
   }
   expect(pids.size).toBeGreaterThan(1)
   expect(most).toBeLessThanOrEqual(LIMITS.statementNames)
+})
+
+test('no two statements have one name, which a connection would take for one statement', () => {
+  const names = globSync('src/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\b(?:statement|writeStatement)\(\s*'(\w+)'/g)].map(
+      ([, name]) => name,
+    ),
+  )
+  expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([])
 })

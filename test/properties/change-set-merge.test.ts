@@ -83,7 +83,7 @@ async function takeBackInParts(base: string, { id, changes }: Body): Promise<voi
 }
 
 /** A value or an end that is given and taken in turn: the operations succeed one by one, their sum finds it taken. */
-const IN_TURN = new Set(['duplicate_value', 'duplicate_external_id', 'cardinality'])
+const IN_TURN = new Set(['duplicate_external_id', 'cardinality'])
 
 test('promoting makes of production what the same writes make of it, and the rollback takes it back', {
   timeout: CASES_TIMEOUT,

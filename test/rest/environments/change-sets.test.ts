@@ -77,6 +77,23 @@ test('a proposal names what unique values would refuse, as the merge does, and n
   expect(JSON.stringify((await propose({ resources: alone })).breaks)).not.toContain(taken(1))
 })
 
+test('records that swap unique values are promoted and taken back, whichever is written first', async () => {
+  const [x, y] = [`x-${id}`, `y-${id}`]
+  const swap = async (base: string, ...codes: [string, string][]) => {
+    for (const [record, code] of codes) succeed(await patch(base, record, { code }))
+  }
+  const codes = async () => [(await dataOf('crm', a)).code, (await dataOf('crm', b)).code]
+  await swap('crm', [a, x], [b, y])
+  await swap(id, [a, `z-${id}`], [b, x], [a, y])
+  expect((await propose()).breaks).toEqual([])
+  const { id: promotion } = succeed(await promote())
+  expect(await codes()).toEqual([y, x])
+  for (const code of [x, y])
+    expect(expectFailure(await patch('crm', c, { code }), 'CONFLICT').details[0].code).toBe('duplicate_value')
+  succeed(await call('POST', '/v1/crm/promote/rollback', { promotion_id: promotion }))
+  expect(await codes()).toEqual([x, y])
+})
+
 test('more drafts than a batch holds are merged whole or not at all, and the refused one is named', {
   tags: 'full',
 }, async () => {

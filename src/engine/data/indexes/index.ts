@@ -3,7 +3,7 @@ export {
   type CompiledIndex,
   type IndexField,
 } from '../../schema/compiled-types/compiled-type.ts'
-export { duplicatesAmong, nameConflictingRecord } from './conflicting-records.ts'
+export { duplicatesAmong, nameConflictingRecord, releaseUniqueValues } from './conflicting-records.ts'
 export {
   declaredFields,
   declaredIndex,

@@ -1,6 +1,9 @@
 /** The drafts of a change-set beside what production has now. */
 import { productionOf } from '../../../contract/ids.ts'
+import { DomainError } from '../../../foundation/errors.ts'
+import { requireType } from '../../configuration/record-types/index.ts'
 import type { Scope } from '../../core/scope.ts'
+import type { CompiledType } from '../../schema/compiled-types/compiled-type.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 
 /** What a merge compares: of a record its data, status and pair; of a link also its ends. */
@@ -88,6 +91,13 @@ export function typesOf({ kind, type, base, preview, production }: Draft): strin
   const documents = [base, preview, production].filter((each) => each !== null)
   return documents.flatMap(endTypesOf)
 }
+
+/** A record type of production; undefined where it is gone. */
+export const typeIfThere = (scope: Scope, baseId: string, type: string): Promise<CompiledType | undefined> =>
+  requireType(scope, baseId, type).catch((thrown: unknown) => {
+    if (thrown instanceof DomainError && thrown.details[0]?.code === 'record_type_not_found') return undefined
+    throw thrown
+  })
 
 /** The record types at the ends of a link. */
 export const endTypesOf = (link: Document): string[] => [

@@ -2,11 +2,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Detail, DomainError, oneFault, restated, withPaths } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
+import type { Scope } from '../../core/scope.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
+import { releaseUniqueValues } from '../../data/indexes/index.ts'
 import { runBatches } from '../../records/batch/run-batch.ts'
 import { restoreRecord } from '../../records/index.ts'
-import { type Document, nameOf } from './drafts.ts'
+import { type Document, nameOf, typeIfThere } from './drafts.ts'
 import type { Merged, Resolutions } from './merge.ts'
 
 /** An operation of the batch, and the draft that it is of. */
@@ -38,6 +40,10 @@ export async function applyDrafts(
     deletions,
     deletions.some(({ draft }) => mayGrow(draft)),
   )
+  const rewritten = records.flatMap(({ draft, before, after }) =>
+    before && after ? [{ type: draft.type, id: draft.id, after }] : [],
+  )
+  await releaseValues(scope, baseId, rewritten)
   await run(scope, baseId, records.flatMap(writeRecord))
   await run(scope, baseId, records.filter(isCancelled).map(cancelRecord))
   for (const { draft } of records.filter(isRestored))
@@ -47,6 +53,21 @@ export async function applyDrafts(
     baseId,
     links.flatMap((link) => writeLink(link, remade)),
   )
+}
+
+/** A record and what it becomes. */
+type Becoming = { readonly type: string; readonly id: string; readonly after: Document }
+
+/** A record may take the unique value that another one gives up with it, whichever is written first. */
+export async function releaseValues(
+  scope: Scope,
+  baseId: string,
+  records: readonly Becoming[],
+): Promise<void> {
+  for (const [type, ofType] of Map.groupBy(records, (each) => each.type)) {
+    const found = await typeIfThere(scope, baseId, type)
+    if (found) await releaseUniqueValues(scope.db, found, ofType)
+  }
 }
 
 async function run(scope: WriteScope, baseId: string, all: readonly Placed[]): Promise<void> {

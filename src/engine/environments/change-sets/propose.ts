@@ -1,7 +1,7 @@
 /** Shows what promoting a change-set would change in production, and what conflicts. Changes nothing, and locks nothing. */
 import type { z } from 'zod'
 import type { PromoteBody } from '../../../contract/config-shapes.ts'
-import { type Detail, DomainError } from '../../../foundation/errors.ts'
+import type { Detail } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { requireType } from '../../configuration/record-types/index.ts'
 import { inChangeSet } from '../../core/change-set/change-set-scope.ts'
@@ -16,7 +16,7 @@ import { idsWithin } from '../../records/query/policy-read.ts'
 import { statement } from '../../storage/database/client.ts'
 import { shownDrafts, summaryOf } from '../edits.ts'
 import type { Proposal } from '../promotion.ts'
-import { asEdit, type Draft, nameOf, readDrafts, readSeenDrafts, typesOf } from './drafts.ts'
+import { asEdit, type Draft, nameOf, readDrafts, readSeenDrafts, typeIfThere, typesOf } from './drafts.ts'
 import { type Merged, mergeDrafts } from './merge.ts'
 import { grownDeletions, missingEnds, taken } from './obstacles.ts'
 import { openResolutions, selectDrafts } from './selection.ts'
@@ -93,7 +93,7 @@ async function breaksOf(scope: Scope, baseId: string, merged: readonly Merged[])
   for (const [recordType, ofType] of Map.groupBy(records, ({ draft }) => draft.type)) {
     const written = ofType.filter(({ after }) => after !== null)
     if (written.length === 0) continue
-    const type = await requireType(scope, baseId, recordType).catch(typeGone)
+    const type = await typeIfThere(scope, baseId, recordType)
     for (const { draft, after } of written) {
       if (turnIsOver()) await nextTurn()
       if (type) breaks.push(...type.schema.validate(after?.data, `/${nameOf(draft)}/data`, checks))
@@ -105,11 +105,6 @@ async function breaksOf(scope: Scope, baseId: string, merged: readonly Merged[])
       breaks.push({ ...detail, path: `/${nameOf({ kind: 'record', type: recordType, id })}${detail.path}` })
   }
   return breaks
-}
-
-function typeGone(thrown: unknown): undefined {
-  if (thrown instanceof DomainError && thrown.details[0]?.code === 'record_type_not_found') return undefined
-  throw thrown
 }
 
 const goneOf = (draft: Draft): Detail => ({

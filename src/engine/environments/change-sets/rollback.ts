@@ -10,6 +10,7 @@ import { type Promotion, storePromotion } from '../promotion.ts'
 import { readEdits, type StoredDraft } from '../promotion-edits.ts'
 import { findUndoable, keyOfPast, markUndone, type Resources, selectUndone } from '../undoable.ts'
 import { type Document, endTypesOf } from './drafts.ts'
+import { releaseValues } from './operations.ts'
 
 const REQUEST = statement(
   'request_of_promotion',
@@ -57,6 +58,7 @@ export function rollbackChangeSet(
       (each) => new Set(each.map(keyOfPast)),
     )
     const takes = (key: string) => (resources ? named?.has(key) === true : gone?.has(key) !== true)
+    await releaseValues(within, baseId, drafts.flatMap(returning))
     await undoChanges(within, baseId, {
       ...{ requestId: entry.request_id, promotion: { id: undone, takes }, onConflict: 'fail' },
     })
@@ -66,6 +68,12 @@ export function rollbackChangeSet(
       drafts: drafts.map(({ kind, id, before, after }) => ({ kind, id, before: after, after: before })),
     })
   })
+}
+
+/** A record that gets its former content back. */
+function returning({ kind, id, before, after }: StoredDraft) {
+  const [type = '', ...own] = id.split('/')
+  return kind === 'record' && before && after ? [{ type, id: own.join('/'), after: before as Document }] : []
 }
 
 const typesOfStored = ({ kind, id, before, after }: StoredDraft): string[] =>

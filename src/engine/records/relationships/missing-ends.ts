@@ -68,7 +68,7 @@ export async function idOfPair(
 }
 
 const TYPE_IDS = statement(
-  'record_type_ids',
+  'record_types_of_ends',
   `SELECT id FROM plinth.record_type
    WHERE base_id = $1 AND ($2::text[] IS NULL OR id = ANY ($2)) ORDER BY id LIMIT 1000`,
 )
