@@ -1,5 +1,6 @@
 // @module-tag full
 /** Questions in SQL: words that go on, rows, bars, and refusals in the words of the server. */
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { CHROMIUM } from '../support/browser.ts'
 import { type Explorer, inBrowser, openExplorer, settled, TIME, Visitor } from './explorer.ts'
@@ -29,6 +30,28 @@ inBrowser('an example is taken, asked, and drawn as bars whose address can be se
   await closeOther()
   expect(faults).toEqual([])
   await close()
+})
+
+inBrowser('what is shown is saved as a file: rows of SQL, and records as they were', async () => {
+  const sql = encodeURIComponent('SELECT stage, count(*) AS n FROM ticket GROUP BY 1 ORDER BY 1')
+  const filter = encodeURIComponent('{"field":"data.stage","op":"eq","value":"new"}')
+  for (const [path, name, head] of [
+    [`/ask?sql=${sql}`, 'desk.csv', 'stage,n'],
+    [`/t/ticket?filter=${filter}&as_of=2020-01-01T00:00:00Z`, 'ticket.csv', 'id,external_id'],
+  ] as const) {
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', path)
+    const visitor = new Visitor(page)
+    await visitor.click('button', 'Copy as')
+    const saving = page.waitForEvent('download')
+    await visitor.click('menuitem', 'Save as CSV file')
+    const file = await saving
+    expect(file.suggestedFilename()).toBe(name)
+    const lines = (await readFile(await file.path(), 'utf8')).trim().split('\r\n')
+    expect(lines[0]).toContain(head)
+    expect(lines.length).toBe(name === 'desk.csv' ? 5 : 1)
+    expect(faults).toEqual([])
+    await close()
+  }
 })
 
 inBrowser('words go on as the base has them, and nothing is asked but what is seen', async () => {

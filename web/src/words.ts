@@ -84,6 +84,7 @@ export const words = {
     sql: 'SQL',
     curl: 'curl',
     csv: 'curl of a CSV file',
+    save: 'Save as CSV file',
     link: 'Address of this page',
     id: 'Id',
   },

@@ -1,5 +1,6 @@
 /** What is taken along: a text to be copied whole, such as a token, and what is shown, for programs. */
 import { useRef, useState } from 'react'
+import { request } from '../api/send.ts'
 import { words } from '../words.ts'
 import { say } from './answer.tsx'
 import { Button } from './button.tsx'
@@ -33,17 +34,41 @@ export function Copied({ text, label }: { text: string; label: string }) {
   )
 }
 
-export function CopyAs({ texts }: { texts: Readonly<Record<string, string>> }) {
+/** Saves a content under its name, or the rows that a query answers. */
+export async function saveAs(name: string, address: string, query?: object): Promise<void> {
+  const init = query && { headers: { accept: CSV } }
+  const blob = await (await request(query ? 'POST' : 'GET', address, query, init)).blob()
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}
+const CSV = 'text/csv'
+
+type Copies = {
+  texts: Readonly<Record<string, string>>
+  /** The request for all rows that are shown, and the name of their file. */
+  rows?: { path: string; body: object; name: string }
+}
+
+export function CopyAs({ texts, rows }: Copies) {
+  const ofRows = rows && { [words.copies.csv]: curlOf(rows.path, rows.body, CSV) }
+  const save = ({ name, path, body }: NonNullable<typeof rows>) =>
+    void saveAs(`${name}.csv`, path, body).catch((error: Error) => say(error.message))
   return (
     <Menu
       className="quiet wide-only"
       shortcut="y"
       icon="copy"
       label={words.copyAs}
-      items={Object.entries(texts).map(([label, text]) => ({
-        label,
-        onSelect: () => void navigator.clipboard.writeText(text).then(() => say(words.copiedAs(label))),
-      }))}
+      items={[
+        ...Object.entries({ ...texts, ...ofRows }).map(([label, text]) => ({
+          label,
+          onSelect: () => void navigator.clipboard.writeText(text).then(() => say(words.copiedAs(label))),
+        })),
+        ...(rows ? [{ label: words.copies.save, onSelect: () => save(rows) }] : []),
+      ]}
     />
   )
 }

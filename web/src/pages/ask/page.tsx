@@ -52,9 +52,9 @@ export default function Page({ place: { base } }: PageProps) {
             texts={{
               [words.copies.sql]: sql,
               [words.copies.curl]: curlOf(path, body),
-              [words.copies.csv]: curlOf(path, { query: sql, limit: 'all' }, 'text/csv'),
               [words.copies.link]: location.href,
             }}
+            rows={{ path, body: { query: sql, limit: 'all' }, name: base }}
           />
         )}
       </Bar>

@@ -7,22 +7,14 @@ import { request } from '../../api/send.ts'
 import { Failure, pendingOf, say } from '../../parts/answer.tsx'
 import { Button } from '../../parts/button.tsx'
 import { CardItem, Panel } from '../../parts/card.tsx'
+import { saveAs } from '../../parts/copied.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { useParameters } from '../../parts/link.tsx'
 import { Text, Time, visible } from '../../parts/text.tsx'
 import { bytes, words } from '../../words.ts'
 import { nameOf } from './list.tsx'
-import {
-  type FilePath,
-  type FileType,
-  filePath,
-  saveAs,
-  useContent,
-  useDiff,
-  useText,
-  useVersions,
-} from './load.ts'
+import { type FilePath, type FileType, filePath, useContent, useDiff, useText, useVersions } from './load.ts'
 
 type Props = { base: string; type: FileType; path: string; version: number | undefined }
 
@@ -62,7 +54,7 @@ export function FilePanel({ base, type, path, version }: Props) {
           <p className="card-item chips">
             <Button
               label={words.files.download}
-              onClick={() => reading(saveAs(address(shown.version), name))}
+              onClick={() => reading(saveAs(name, address(shown.version)))}
             />
             {mayWrite && shown !== newest && (
               <Button

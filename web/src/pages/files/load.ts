@@ -61,13 +61,3 @@ export function useContent(
   }, [address, onFailure])
   return url
 }
-
-/** Saves a content under its name. */
-export async function saveAs(address: string, name: string): Promise<void> {
-  const blob = await (await request('GET', address)).blob()
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
-}

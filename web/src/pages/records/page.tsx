@@ -66,7 +66,7 @@ function Records({ base, type }: { base: string; type: RecordType }) {
     <div className="column records">
       <Bar trail={[[words.nav.records], [plural]]}>
         {!isDeleted && <AsOf of={list} />}
-        {!isDeleted && <CopyAs texts={copiesOf(list)} />}
+        {!isDeleted && <CopyAs {...copiesOf(list)} />}
         <Button
           className="primary"
           label={words.records.make(cut(nameOf(type, type.id).toLowerCase(), NAME_CHARS).text)}
@@ -99,14 +99,16 @@ function Records({ base, type }: { base: string; type: RecordType }) {
   )
 }
 
-function copiesOf({ base, type, filter, sort }: Listing) {
-  const body = { ...(filter && { filter }), ...(sort && { sort }) }
+function copiesOf({ base, type, filter, sort, asOf }: Listing) {
+  const body = { ...(filter && { filter }), ...(sort && { sort }), ...(asOf && { as_of: asOf }) }
   const path = pathOf([base, 'records', type.id, 'query'])
   return {
-    [words.copies.query]: JSON.stringify(body, null, 2),
-    [words.copies.curl]: curlOf(path, body),
-    [words.copies.csv]: curlOf(path, { ...body, limit: 'all' }, 'text/csv'),
-    [words.copies.link]: location.href,
+    texts: {
+      [words.copies.query]: JSON.stringify(body, null, 2),
+      [words.copies.curl]: curlOf(path, body),
+      [words.copies.link]: location.href,
+    },
+    rows: { path, body: { ...body, limit: 'all' }, name: type.id },
   }
 }
 
