@@ -52,6 +52,20 @@ const unreachable = (cause: unknown): never => {
   })
 }
 
+/** It has just come from the provider, so it is no fault of the person, who stays. */
+const clocksDiffer = (cause: unknown) =>
+  new DomainError('INTERNAL_ERROR', 'The clocks of this server and of the identity provider differ.', {
+    ...{ cause, isUpstream: true, retryAfterSeconds: LIMITS.issuerRetrySeconds },
+    details: [
+      { path: '', code: 'clocks_differ', message: 'The operator has to set the clock. Try again then.' },
+    ],
+  })
+const isOfAnotherTime = (error: unknown): boolean =>
+  error instanceof errors.JWTExpired ||
+  (error instanceof errors.JWTClaimValidationFailed &&
+    error.claim === 'nbf' &&
+    error.reason === 'check_failed')
+
 const timeout = () => AbortSignal.timeout(LIMITS.issuerTimeoutMs)
 const reach = (url: string, init: RequestInit) =>
   fetch(url, { redirect: 'error', signal: timeout(), ...init }).catch(unreachable)
@@ -104,6 +118,7 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
       if (!isSubject(sub)) throw ended('The answer of the identity provider names nobody.')
       return { ...payload, sub }
     } catch (error) {
+      if (isOfAnotherTime(error)) throw clocksDiffer(error)
       if (error instanceof errors.JOSEError)
         throw ended('The answer of the identity provider is not valid.', error)
       throw error
