@@ -321,6 +321,20 @@ test('an answer counts in the browser that began, once, and leads to pages of th
   expect((await browser.get(at.replace(/state=[^&]+/, 'state=x'))).status).toBe(401)
 })
 
+test('an answer of an older tab leaves the sign-in of the newer one', async () => {
+  provider.of.current = 'mia'
+  const browser = openBrowserOf()
+  const answerOf = async () => {
+    let at = `${world.url}/sign-in`
+    while (!at.includes('/sign-in/callback'))
+      at = new URL((await browser.get(at)).headers.get('location') ?? '', at).href
+    return at
+  }
+  const [older, newer] = [await answerOf(), await answerOf()]
+  expect((await browser.get(older)).status).toBe(401)
+  expect((await browser.get(newer)).headers.get('location')).toMatch(/^\/#code=/)
+})
+
 test('a code of the provider works once', async () => {
   provider.of.current = 'mia'
   const browser = openBrowserOf()

@@ -49,9 +49,12 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
     const onFailure = (thrown: unknown, request: FastifyRequest, reply: FastifyReply) => {
       const error = refusal(thrown, request, reply)
       if (error.code === 'UNAUTHORIZED' || error.code === 'FORBIDDEN') limiter.fail(request.ip)
-      setCookie(reply, STARTED, '', 0, isSecure)
+      const begun = begunIn(request)
+      // An answer to another sign-in, of an older tab or of another site, does not end this one.
+      if (begun?.state === (request.query as { state?: unknown }).state)
+        setCookie(reply, STARTED, '', 0, isSecure)
       const { status } = FAILURES[error.code]
-      const back = begunIn(request)?.to ?? pageIn(request.query)
+      const back = begun?.to ?? pageIn(request.query)
       return sendPage(reply, notSignedInPage(error.message, back), undefined, status)
     }
     const page = { exposeHeadRoute: false, errorHandler: onFailure }
