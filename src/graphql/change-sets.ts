@@ -37,7 +37,7 @@ const BOUND = new Set([
     'relationships',
   ],
   ...['recordType', 'recordTypes', 'relationshipType', 'relationshipTypes', 'visibleTypes', 'exportTools'],
-  ...['sql', 'sqlRows', 'executeSql', 'runAction'],
+  ...['recordTypeProfile', 'inferredSchema', 'sql', 'sqlRows', 'executeSql', 'runAction'],
   ...['outlinedTypes', 'outlinedLinks', 'outlinedFileTypes', 'seesFileTypes'],
   ...['createRecord', 'putRecord', 'putRecordByExternalId', 'patchRecord', 'deleteRecord', 'cancelRecord'],
   ...[

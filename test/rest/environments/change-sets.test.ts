@@ -1145,6 +1145,17 @@ test('a whole result has what it shows, and none of it shows outside', { tags: '
   }
 })
 
+test('a type has the profile of the records that it shows, and production its own', async () => {
+  const type = await world.newType({})
+  const of = (base: string, record: string) => `/v1/${base}/records/${type}/${record}`
+  const countOf = async (base: string) =>
+    succeed(await call('GET', `/v1/${base}/record-types/${type}/profile`)).count
+  succeed(await call('PUT', of('crm', 'one'), { data: { size: 1 } }), 201)
+  expect([await countOf('crm'), await countOf(id)]).toEqual([1, 1])
+  succeed(await call('PUT', of(id, 'two'), { data: { size: 2 } }), 201)
+  expect([await countOf('crm'), await countOf(id)]).toEqual([1, 2])
+})
+
 test('it has no past', async () => {
   const moment = encodeURIComponent(new Date().toISOString())
   for (const [method, path, body] of [

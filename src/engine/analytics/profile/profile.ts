@@ -55,7 +55,8 @@ export async function profileRecordType(scope: Scope, baseId: string, id: string
   requirePermission(scope.access, 'read', baseId, id)
   const type = await requireType(scope, baseId, id)
   const [statistics, relationships] = await Promise.all([
-    cachedProfile(scope.db, type),
+    // The types of a change-set are those of production, its records are not.
+    scope.changeSet === undefined ? cachedProfile(scope.db, type) : makeProfile(scope.db, type),
     profileRelationships(scope, baseId, id),
   ])
   return { ...statistics, relationships }
