@@ -1,5 +1,6 @@
 /** Uploads of contents from a file or standard input, and downloads to a file or standard output. */
 
+import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { realpath, rename, rm, stat } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
@@ -88,11 +89,13 @@ async function replacing<T>(target: string, write: (place: string) => Promise<T>
   const found = await stat(file).catch(() => undefined)
   if (found && !found.isFile()) return write(target)
   const part = `${file}.part`
+  const ended = new AbortController()
   try {
-    const written = await Promise.race([write(part), interrupted()])
+    const written = await Promise.race([write(part), interrupted(ended.signal)])
     await rename(part, file)
     return written
   } finally {
+    ended.abort()
     await rm(part, { force: true })
   }
 }
@@ -120,9 +123,9 @@ export async function downloadWhole(
 }
 
 /** @throws Failure with the first SIGINT */
-const interrupted = () =>
-  new Promise<never>((_, reject) => {
-    process.once('SIGINT', () => reject(interruption('No file was written.', undefined)))
+const interrupted = (signal: AbortSignal) =>
+  once(process, 'SIGINT', { signal }).then((): never => {
+    throw interruption('No file was written.', undefined)
   })
 
 /** The chunks, of which the first was read. */

@@ -1,8 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Transform } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sleep, succeed, times } from '../support/answers.ts'
+import { openProxy } from '../support/proxy.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { plinth, type Settings, start } from './plinth.ts'
@@ -402,7 +404,14 @@ test('SIGINT ends an export without a part of its file', { tags: 'full' }, async
   await writeFile(at('many.ndjson'), linesOf(20_000).join('\n'))
   expect((await plinth(['import', type, at('many.ndjson')], settings)).code).toBe(0)
   const file = at('left.ndjson')
-  const { code, err } = await interrupted(['export', type, '--output', file], () => exists(`${file}.part`))
+  const slow = await openProxy(world.url, 0, () => {
+    const wait = (chunk: Buffer, _: string, done: (error: null, chunk: Buffer) => void) =>
+      void setTimeout(done, 100, null, chunk)
+    return new Transform({ transform: wait })
+  })
+  const begun = () => exists(`${file}.part`)
+  const { code, err } = await interrupted(['export', type, '--output', file, '--url', slow.url], begun)
+  await slow.close()
   expect([code, err]).toEqual([130, 'INTERRUPTED: No file was written.\n'])
   expect([await exists(file), await exists(`${file}.part`)]).toEqual([false, false])
 })
