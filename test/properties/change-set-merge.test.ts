@@ -130,3 +130,23 @@ test('promoting makes of production what the same writes make of it, and the rol
   expect(merged).toBeGreaterThan(tried * 0.7)
   expect(parts).toBeGreaterThan(merged / 4)
 })
+
+test('a promotion refuses what its proposal names and nothing else, also where production has written beside it', {
+  timeout: CASES_TIMEOUT,
+}, async () => {
+  const sides = fc.tuple(fc.boolean(), operation)
+  await forAll(fc.array(sides, { minLength: 2, maxLength: 14 }), 100, async (operations) => {
+    const base = `beside${++serial}`
+    succeed(await world.call('PUT', `/v1/bases/${base}`, {}), 201)
+    await fillLinked(world.call, base)
+    const { id } = succeed(await world.call('POST', `/v1/${base}/preview`, { copy: 'on_write' }), 201)
+    for (const [isProduction, sent] of operations) await send(isProduction ? base : id, sent)
+    const proposal = succeed(await world.call('POST', `/v1/${base}/promote/proposal`, { from: id }))
+    const refused = [...proposal.conflicts, ...proposal.breaks].map(({ path }: { path: string }) => path)
+    const before = await dump(base)
+    const { status, text } = await world.call('POST', `/v1/${base}/promote`, { from: id, dry_run: true })
+    expect({ operations, refused, text, status }).toMatchObject({ status: refused.length > 0 ? 409 : 200 })
+    expect(await dump(base)).toEqual(before)
+    for (const each of [id, base]) await world.call('DELETE', `/v1/bases/${each}?confirm=${each}`)
+  })
+})
