@@ -8,7 +8,7 @@ import { claimOwnership, type Ownership } from './ownership.ts'
 import { type PostgresPaths, preparePlace } from './paths.ts'
 import { isAway, probe, query } from './probe.ts'
 import { readPidFile, serverProcesses } from './processes.ts'
-import { joinOrStart, requireData } from './start.ts'
+import { joinOrStart, requireSystem, systemIn } from './start.ts'
 import { stopByPgCtl } from './windows.ts'
 
 /** `adopted` means that the server was running already, started by a killed or by another process. */
@@ -83,6 +83,7 @@ export async function supervise(options: {
   let closing = false
   let opening = false
   let restarting: Promise<void> | undefined
+  let system: string | undefined
 
   /** Takes the server. Returns undefined if it has to be opened again, null if another process serves it. */
   const take = async (cluster: Cluster): Promise<Ownership | null | undefined> => {
@@ -138,7 +139,7 @@ export async function supervise(options: {
     while (!closing) {
       try {
         // A new database in the place of one that was lost would answer every request with a failure.
-        await requireData(options.dataDir)
+        await requireSystem(options.dataDir, system)
         if (await open()) return
       } catch (err) {
         log.warn({ err }, 'the embedded PostgreSQL did not start; retrying')
@@ -149,6 +150,7 @@ export async function supervise(options: {
 
   await open()
   if (!running) return null
+  system = await systemIn(options.dataDir)
   const truncateLog = () => {
     try {
       running?.cluster.truncateLog()

@@ -144,15 +144,25 @@ async function ensureData(paths: PostgresPaths, binaries: Binaries, identity: Id
   await syncDirectory(paths.dataDir)
 }
 
-/** Fails if the data of a server that ran a moment ago is gone. Makes no directory, so that one can be moved there. */
-export async function requireData(dataDir: string): Promise<void> {
-  if (await hasData({ pgdata: join(dataDir, 'postgres') })) return
+/** Which database it is: its identifier begins the control file. Undefined if there is none. */
+export const systemIn = (dataDir: string): Promise<string | undefined> =>
+  readFile(join(dataDir, 'postgres', 'global', 'pg_control')).then(
+    (bytes) => bytes.toString('hex', 0, 8),
+    () => undefined,
+  )
+
+/** Fails unless the data are those of the server that ran a moment ago. Makes no directory, so that one can be moved there. */
+export async function requireSystem(dataDir: string, system: string | undefined): Promise<void> {
+  const found = await systemIn(dataDir)
+  if (found === system) return
   throw new Error(
-    `The data in ${dataDir} is gone. Put the directory back, and the server goes on with it; or stop the server and restore a backup.`,
+    found === undefined
+      ? `The data in ${dataDir} is gone. Put the directory back, and the server goes on with it; or stop the server and restore a backup.`
+      : `The data in ${dataDir} is another database than the one this server began with. Stop the server, or put that one back.`,
   )
 }
 
-async function hasData({ pgdata }: Pick<PostgresPaths, 'pgdata'>): Promise<boolean> {
+async function hasData({ pgdata }: PostgresPaths): Promise<boolean> {
   const version = await readFile(join(pgdata, 'PG_VERSION'), 'utf8').catch(() => undefined)
   if (version !== undefined && version.trim() !== MAJOR_VERSION) {
     throw new Error(
