@@ -87,7 +87,10 @@ export async function duplicatesAmong(
   if (!hasUnique(type)) return []
   const written = records.flatMap(({ id, after }) => (after ? [{ id, after: after as Pairing }] : []))
   const rows = await db.query<{ index: string; id: string }>(TAKEN, [
-    ...[type.baseId, type.id, ...columnsOf(written)],
+    ...[type.baseId, type.id, written.map(({ id }) => id)],
+    written.map(({ after }) => after.external_id ?? null),
+    written.map(({ after }) => after.external_source ?? null),
+    written.map(({ after }) => JSON.stringify(after.data)),
     records.map(({ id }) => id),
   ])
   return rows.flatMap(({ index, id }) => {
@@ -96,34 +99,6 @@ export async function duplicatesAmong(
   })
 }
 type Pairing = { data: unknown; external_id?: string | null; external_source?: string | null }
-
-// What is written next takes other values, so it enters them anew. Records without any have no entry then.
-const RELEASE = statement(
-  'release_unique_values',
-  `UPDATE plinth.record_index x SET is_unique = false
-   FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS i (id, external_id, external_source, data)
-   JOIN plinth.record r ON r.base_id = $1 AND r.record_type = $2 AND r.id = i.id COLLATE "C"
-   JOIN plinth.record_type_index d ON d.base_id = $1 AND d.record_type = $2 AND d.kind = 'unique' AND d.status <> 'failed'
-   LEFT JOIN LATERAL plinth.entry(d.kind, d.fields, r.id, coalesce(i.external_id, r.external_id),
-     coalesce(i.external_source, r.external_source), r.version, i.data::jsonb, r.cancelled_at, r.created_at, r.updated_at) e ON true
-   WHERE x.base_id = $1 AND x.index_id = d.id AND x.id = r.id AND x.is_unique AND (x.k1, x.k2, x.k3) IS DISTINCT FROM (e.k1, e.k2, e.k3)`,
-)
-
-/** Gives the unique values up that records lose by what is written to them next, so that others of them may take these in any order. */
-export async function releaseUniqueValues(
-  db: Db,
-  type: CompiledType,
-  records: readonly { readonly id: string; readonly after: Pairing }[],
-): Promise<void> {
-  if (hasUnique(type)) await db.query(RELEASE, [type.baseId, type.id, ...columnsOf(records)])
-}
-
-const columnsOf = (records: readonly { readonly id: string; readonly after: Pairing }[]) => [
-  records.map(({ id }) => id),
-  records.map(({ after }) => after.external_id ?? null),
-  records.map(({ after }) => after.external_source ?? null),
-  records.map(({ after }) => JSON.stringify(after.data)),
-]
 
 const withHolder = (message: string, holder: string): string =>
   message.replace(

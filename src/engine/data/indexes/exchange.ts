@@ -1,37 +1,33 @@
 /** Lets records that are written together exchange values of unique indexes. */
 import { type Db, statement } from '../../storage/database/client.ts'
 
-/** An entry that does not refuse equal ones for the time being. */
-export type ReleasedEntry = { readonly index_id: string; readonly id: string }
+/** A record and what is written to it next: its `data`, and its pair; without one it keeps its own. */
+export type Becoming = { readonly id: string; readonly after: Readonly<Record<string, unknown>> }
 
+// What is written next takes other values, so it enters them anew. Records without any have no entry then.
 const RELEASE = statement(
-  'release_unique_entries',
+  'release_unique_values',
   `UPDATE plinth.record_index x SET is_unique = false
-   FROM plinth.record_type_index d
-   WHERE d.base_id = $1 AND d.record_type = $2 AND d.kind = 'unique' AND d.status <> 'failed'
-     AND x.base_id = $1 AND x.index_id = d.id AND x.id = ANY ((SELECT $3::text[])::text[]) AND x.is_unique
-   RETURNING x.index_id::text AS index_id, x.id`,
-)
-const CLAIM = statement(
-  'claim_unique_entries',
-  `UPDATE plinth.record_index x SET is_unique = true
-   FROM unnest((SELECT $2::bigint[]), (SELECT $3::text[])) AS k (index_id, id)
-   WHERE x.base_id = $1 AND x.index_id = k.index_id AND x.id = k.id COLLATE "C" AND NOT x.is_unique`,
+   FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS i (id, external_id, external_source, data)
+   JOIN plinth.record r ON r.base_id = $1 AND r.record_type = $2 AND r.id = i.id COLLATE "C"
+   JOIN plinth.record_type_index d ON d.base_id = $1 AND d.record_type = $2 AND d.kind = 'unique' AND d.status <> 'failed'
+   LEFT JOIN LATERAL plinth.entry(d.kind, d.fields, r.id, coalesce(i.external_id, r.external_id),
+     coalesce(i.external_source, r.external_source), r.version, i.data::jsonb, r.cancelled_at, r.created_at, r.updated_at) e ON true
+   WHERE x.base_id = $1 AND x.index_id = d.id AND x.id = r.id AND x.is_unique AND (x.k1, x.k2, x.k3) IS DISTINCT FROM (e.k1, e.k2, e.k3)`,
 )
 
 /**
- * Releases the values of locked records, which the transaction writes now. A statement that writes a record claims its new
- * values; those of records that stay as they are have to be claimed back.
+ * Gives up the unique values that locked records lose by what the transaction writes to them next, so that others of them may
+ * take these in any order.
  */
 export const releaseUnique = (
   db: Db,
   baseId: string,
   recordType: string,
-  ids: readonly string[],
-): Promise<ReleasedEntry[]> => db.query<ReleasedEntry>(RELEASE, [baseId, recordType, ids])
-
-/** Claims values back. A value that another record has by now is a unique violation. */
-export async function claimUnique(db: Db, baseId: string, entries: readonly ReleasedEntry[]): Promise<void> {
-  if (entries.length === 0) return
-  await db.query(CLAIM, [baseId, entries.map(({ index_id }) => index_id), entries.map(({ id }) => id)])
-}
+  records: readonly Becoming[],
+): Promise<unknown> =>
+  db.query(RELEASE, [
+    ...[baseId, recordType, records.map(({ id }) => id)],
+    ...['external_id', 'external_source'].map((name) => records.map(({ after }) => after[name] ?? null)),
+    records.map(({ after }) => JSON.stringify(after['data'])),
+  ])

@@ -3,7 +3,7 @@ export {
   type CompiledIndex,
   type IndexField,
 } from '../../schema/compiled-types/compiled-type.ts'
-export { duplicatesAmong, nameConflictingRecord, releaseUniqueValues } from './conflicting-records.ts'
+export { duplicatesAmong, nameConflictingRecord } from './conflicting-records.ts'
 export {
   declaredFields,
   declaredIndex,
@@ -26,6 +26,6 @@ export {
   writeStatement,
 } from './entries.ts'
 export type { KeyedRecord } from './entry-keys.ts'
-export { claimUnique, releaseUnique } from './exchange.ts'
+export { type Becoming, releaseUnique } from './exchange.ts'
 export { buildIndexes, copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique, type Written } from './unique.ts'

@@ -5,7 +5,7 @@ import { LIMITS } from '../../../foundation/limits.ts'
 import type { Scope } from '../../core/scope.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import { releaseUniqueValues } from '../../data/indexes/index.ts'
+import { type Becoming, hasUnique, releaseUnique } from '../../data/indexes/index.ts'
 import { runBatches } from '../../records/batch/run-batch.ts'
 import { restoreRecord } from '../../records/index.ts'
 import { type Document, nameOf, typeIfThere } from './drafts.ts'
@@ -55,18 +55,15 @@ export async function applyDrafts(
   )
 }
 
-/** A record and what it becomes. */
-type Becoming = { readonly type: string; readonly id: string; readonly after: Document }
-
 /** A record may take the unique value that another one gives up with it, whichever is written first. */
 export async function releaseValues(
   scope: Scope,
   baseId: string,
-  records: readonly Becoming[],
+  records: readonly (Becoming & { readonly type: string })[],
 ): Promise<void> {
   for (const [type, ofType] of Map.groupBy(records, (each) => each.type)) {
     const found = await typeIfThere(scope, baseId, type)
-    if (found) await releaseUniqueValues(scope.db, found, ofType)
+    if (found && hasUnique(found)) await releaseUnique(scope.db, baseId, type, ofType)
   }
 }
 

@@ -5,7 +5,7 @@ import { authorship } from '../../core/scope.ts'
 import { NO_EXPECTATION } from '../../core/write/preconditions.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import {
-  claimUnique,
+  type Becoming,
   guardUnique,
   hasUnique,
   type KeyedRecord,
@@ -64,15 +64,17 @@ export async function writeRecords(
 async function exchange(
   ...[scope, type, decided, locked]: Parameters<typeof writeRecords>
 ): Promise<Outcome[]> {
-  const { baseId } = type
-  const ids = decided.flatMap(({ decision }) => (decision.kind === 'update' ? decision.row.id : []))
-  const released = await releaseUnique(scope.db, baseId, type.id, ids)
-  const outcomes = await writeKinds(scope, type, decided, locked)
-  const written = new Set(outcomes.flatMap(({ id, operation }) => (operation === 'unchanged' ? [] : id)))
-  const kept = released.filter(({ id }) => !written.has(id))
-  await guardUnique(type, () => claimUnique(scope.db, baseId, kept))
-  return outcomes
+  const updates = decided.flatMap(({ decision }) =>
+    decision.kind === 'update' ? [becoming(decision.row.id, decision.write)] : [],
+  )
+  await releaseUnique(scope.db, type.baseId, type.id, updates)
+  return writeKinds(scope, type, decided, locked)
 }
+
+const becoming = (id: string, { data, pair }: Content): Becoming => ({
+  id,
+  after: { data, external_id: pair?.externalId, external_source: pair?.externalSource },
+})
 
 async function writeKinds(
   scope: WriteScope,
