@@ -181,6 +181,7 @@ const REACHED = [
   'GET /:base_id/calls',
   'GET /:base_id/usage',
   'GET /tokens/self',
+  'GET /tokens/:id',
   'POST /tokens/self/sign-in-codes',
 ]
 const PARAMETERS: Body = {

@@ -150,6 +150,7 @@ const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   'reviewRequests.decision': asked,
   'promotions.rollBack': promoted,
   's3Credentials.delete': () => idOf('s3Credentials.create'),
+  'tokens.get': () => idOf('tokens.create'),
   'tokens.delete': () => idOf('tokens.create'),
   'attachments.delete': () => idOf('attachments.create'),
   'claims.get': claimed,

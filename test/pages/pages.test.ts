@@ -454,6 +454,7 @@ test('the responses of all routes are valid for the OpenAPI description', {
         ])
   }
   const [token] = (await server.call('GET', '/v1/tokens')).body.data
+  check('GET /tokens/:id', await server.call('GET', `/v1/tokens/${token.id}`))
   check('DELETE /tokens/:id', await server.call('DELETE', `/v1/tokens/${token.id}`))
   await server.call('PUT', '/v1/bases/undo', {})
   await server.call('PUT', '/v1/undo/record-types/task', {})

@@ -356,5 +356,6 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       grants: [{ base: 'crm', record_type: '*', environment: '*', permission: 'read' }],
     },
   },
+  'tokens.get': made,
   'tokens.delete': made,
 }
