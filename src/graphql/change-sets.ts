@@ -51,8 +51,8 @@ const BOUND = new Set([
 ])
 /** Root fields that read files and attachments, which are those of production. Nothing of them is written. */
 const SHOWN = new Set([
-  ...['file', 'files', 'fileKeys', 'fileVersions', 'searchFiles', 'fileType', 'fileTypes'],
-  ...['attachment', 'attachmentById', 'attachments'],
+  ...['file', 'files', 'fileKeys', 'fileText', 'fileDiff', 'fileVersions', 'searchFiles', 'fileType'],
+  ...['fileTypes', 'attachment', 'attachmentById', 'attachments'],
 ])
 /** What may have been felt outside before it is judged: no rule lets it run directly. */
 const SENDS = new Set(['runAction'])
@@ -121,6 +121,9 @@ function bound(
     })
   }
 }
+
+/** Whether the base of an address is a change-set. */
+export const isAtChangeSet = ({ scope }: Context, base: string): Promise<boolean> => isChangeSet(scope, base)
 
 /** What the ETags of a change-set end with, after the version: `3-fix`. */
 export const tagOf = (id: string): string => id.slice(anyPreviewOf(productionOf(id)).length - 1)

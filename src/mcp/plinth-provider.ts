@@ -3,6 +3,7 @@ import { nearest } from '../contract/suggest.ts'
 import { toDomainError } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { endSpan, type Span, startSpan, within } from '../foundation/tracing.ts'
+import { isAtChangeSet } from '../graphql/change-sets.ts'
 import {
   type Context,
   duringCall,
@@ -145,9 +146,10 @@ async function viewPlace(session: AddressSession, name: string): Promise<ViewPla
   if (isAtEndpoint(session)) return placeAtEndpoint(session, name)
   if (name !== DECIDE && viewOf(name) === undefined) return undefined
   const rows = rowsAt(session.base)
+  const isAvailable = await availableAt(session)
   const callable = CALLED_IN_VIEWS.filter((each) => {
     const row = rows.get(each)
-    return row !== undefined && accessTo(row, session) === 'callable'
+    return row !== undefined && accessTo(row, session) === 'callable' && isAvailable(row)
   })
   return { tools: Object.fromEntries(callable.map((each) => [each, each])) }
 }
@@ -173,10 +175,11 @@ export const genericNames = (base: string | null): readonly string[] =>
 export async function listTools(session: AddressSession): Promise<ToolDefinition[]> {
   if (isAtEndpoint(session)) return listEndpointTools(session)
   const { context, base, profile } = session
+  const isAvailable = await availableAt(session)
   const callable = [...rowsAt(base).values()]
     .filter((row) => isListed(row, session))
     .map((row) => sideOf(row, session))
-    .filter((row) => accessTo(row, session) === 'callable' && row.available(context))
+    .filter((row) => accessTo(row, session) === 'callable' && isAvailable(row))
   const hasFiles = callable.some((row) => row.ofFiles) && (await seesFileTypes(context, base))
   const generic = callable
     .filter((row) => !row.ofFiles || (hasFiles && mayOnWhole(context, row.permission, base)))
@@ -188,13 +191,15 @@ export async function listTools(session: AddressSession): Promise<ToolDefinition
 /** What `listTools` lists, for the instructions. */
 async function listing(session: AddressSession, base: string): Promise<Listing> {
   const { context, tools, types, profile } = session
+  const isAvailable = await availableAt(session)
   const lists = (name: string) => {
     const row = IN_BASE.get(name)
-    return row !== undefined && isNamed(name, session) && isListed(row, session) && row.available(context)
+    return row !== undefined && isNamed(name, session) && isListed(row, session) && isAvailable(row)
   }
   const isDefault = tools === null && types === null && profile === null
   const hasCreates = isDefault && (await typedTools(base, context)).creates.length > 0
-  return { lists, hasCreates, unknown: await unknownIn(session, base) }
+  const writesDirectly = !mayPropose(context, base) && !(await isAtChangeSet(context, base))
+  return { lists, hasCreates, writesDirectly, unknown: await unknownIn(session, base) }
 }
 
 async function unknownIn({ context, whole, tools, types }: AddressSession, base: string): Promise<Unknown> {
@@ -315,7 +320,19 @@ const sideOf = (row: TwoSided, session: AddressSession): Tool => {
   const { context, base, profile } = session
   if (row.name === asking.name && session.tools === null && endsByProposing(session)) return asking
   if (profile === 'lean' && row.name === leanSearch.name) return leanSearch
-  return row.reads && !may(row, context, base) ? row.reads : row
+  return row.reads && (!may(row, context, base) || isUnproposed(row, session)) ? row.reads : row
+}
+
+/** Whether the tool writes what the token could only propose, and no proposal holds. */
+const isUnproposed = (row: Tool, { base, context }: AddressSession) =>
+  row.notInChangeSets && row.permission !== 'read' && base !== null && mayPropose(context, base)
+
+/** Which tools can succeed at the address, whatever the grants say. A call of another one explains why not. */
+async function availableAt(session: AddressSession): Promise<(row: Tool) => boolean> {
+  const { context, base } = session
+  const isInDrafts = base !== null && (await isAtChangeSet(context, base))
+  return (row) =>
+    row.available(context) && !(isInDrafts && row.notInChangeSets) && !isUnproposed(row, session)
 }
 
 /** Whether the `tools` option of the address allows the name. */
@@ -357,9 +374,10 @@ async function unknown(session: AddressSession, name: string): Promise<Error> {
   if (base !== null && !readonly && (await isOutsideGrants(session, base, name))) return beyondGrants(name)
   const names = (await listTools(session)).map((tool) => tool.name)
   const typed = base === null ? [] : [...(await typedTools(base, context)).all.keys()]
+  const isAvailable = await availableAt(session)
   const unlisted = [...rowsAt(base).values()]
     .map((row) => sideOf(row, session))
-    .filter((row) => accessTo(row, session) === 'callable' && row.available(context))
+    .filter((row) => accessTo(row, session) === 'callable' && isAvailable(row))
     .map((row) => row.name)
   return unknownTool(name, [...names, ...typed.filter((each) => isNamed(each, session))], unlisted)
 }

@@ -30,13 +30,13 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the reads on a standby and when there are none, statements that are prepared, and a lock of migrations that holds behind a pooler.
   'engine/storage': 4523,
   foundation: 2500,
-  // With what a token proposes, unnamed, who proposed the changes of a group, one token, a filter on what the schema refuses, and fields in the words of other servers.
-  graphql: 12_576,
+  // With what a token proposes, unnamed, who proposed the changes of a group, one token, a filter on what the schema refuses, fields in the words of other servers, and whether an address is that of a change-set.
+  graphql: 12_579,
   // With forms that end whole however they fail, a budget for the bodies of requests without a token, and a page for unknown paths.
   http: 2793,
   json: 1492,
-  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks.
-  mcp: 12_724,
+  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks. With lists that leave out what change-sets lack.
+  mcp: 12_741,
   // With an authorization server, its page of consent, and the sign-in of people at a provider.
   oauth: 1989,
   postgres: 1500,

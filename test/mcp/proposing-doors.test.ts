@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectFailure, succeed } from '../support/answers.ts'
 import { holdOpen } from '../support/holding.ts'
-import { connect, DIALECTS } from '../support/mcp.ts'
+import { callTool, connect, DIALECTS } from '../support/mcp.ts'
 import { productionRows, WITH_POLICIES } from '../support/policies.ts'
 import type { Body, Call } from '../support/server.ts'
 import { fillForTools, toolRows } from '../support/tool-samples.ts'
@@ -88,6 +88,47 @@ test.each(DIALECTS)('no tool of a client of kind %s', async (dialect) => {
     expect(done, name).toBeGreaterThan(15)
   }
 })
+
+test.each(DIALECTS)(
+  'what is listed for a client of kind %s is not refused where drafts are written',
+  async (dialect) => {
+    const file = { file_type: 'docs', path: 'listed.md', text: 'x' }
+    await callTool(world, '/mcp/shop', 'put_file', file)
+    const drafts = `l-${dialect}`
+    succeed(await world.call('POST', '/v1/shop/preview', { name: drafts, copy: 'on_write' }), 201)
+    const proposing = Object.entries(WITH_POLICIES).map(async ([name, grants]) => {
+      const { token } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)
+      return [name, 'shop', token] as const
+    })
+    const places = [
+      ['admin', `shop--${drafts}`, world.adminToken] as const,
+      ...(await Promise.all(proposing)),
+    ]
+    for (const [name, base, token] of places) {
+      const client = await connect(world.url, token, dialect, `/mcp/${base}`)
+      const listed = (await client.listTools()).tools.map((each) => each['name'])
+      // Of the tool `work`, who proposes has the action that reads.
+      const calls = CALLS.filter(({ path, tool }) => path === '/mcp/shop' && listed.includes(tool)).map(
+        (each) => (each.tool === 'work' ? { ...each, args: { action: 'wait', record_type: 'deal' } } : each),
+      )
+      expect(calls.length, name).toBeGreaterThan(12)
+      for (const { tool, args } of [...calls, { tool: 'get_file', args: { ...file, text: undefined } }]) {
+        const answer = await client.callTool({ name: tool, arguments: { ...args } })
+        expect(JSON.stringify(answer), `${name}: ${tool}`).not.toMatch(/proposes_only|not_in_change_sets/)
+      }
+      for (const tool of [
+        'undo',
+        'define',
+        'configure',
+        'put_file',
+        ...(base === 'shop' ? [] : ['work', 'record_history']),
+      ])
+        expect(listed, name).not.toContain(tool)
+      expect(client.getInstructions()).not.toMatch(/claim records with work|undo|plan_token|configure/)
+      await client.close()
+    }
+  },
+)
 
 test('no inbound webhook of production is theirs to make, change, read the secret of or repeat', async () => {
   for (const [name, grants] of Object.entries(WITH_POLICIES)) {

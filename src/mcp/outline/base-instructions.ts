@@ -14,6 +14,8 @@ export type Listing = {
   lists: (tool: string) => boolean
   /** Whether the list has `create_<type>`. */
   hasCreates: boolean
+  /** Whether a write is one of production, or of a preview that is a base of its own. */
+  writesDirectly: boolean
   /** What the address names and does not have. */
   unknown: Unknown
 }
@@ -32,9 +34,9 @@ export async function instructionsOf(
   const { base, context, readonly } = session
   if (session.instructions !== null) return session.instructions
   if (base === null) return INSTRUCTIONS
-  const { lists, hasCreates, unknown } = await listing(base)
+  const { lists, hasCreates, writesDirectly, unknown } = await listing(base)
   const mayWrite = !readonly && mayAnywhere(context, 'write', base)
-  const offer = { base, lists, mayWrite }
+  const offer = { base, lists, mayWrite, writesDirectly }
   const hasSql = lists('sql_query')
   const fixed = [
     opening(offer),
@@ -45,7 +47,7 @@ export async function instructionsOf(
     [
       mayPropose(context, base) && PROPOSALS,
       mayPreview(session) && PREVIEWS,
-      mayConfigure(session) && CONFIGURATION,
+      writesDirectly && mayConfigure(session) && CONFIGURATION,
     ]
       .filter(Boolean)
       .join('\n'),

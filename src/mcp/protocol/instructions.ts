@@ -45,6 +45,8 @@ type Offer = {
   /** Whether the list of tools has a tool. */
   lists: (tool: string) => boolean
   mayWrite: boolean
+  /** Whether what is written is no proposal: deletions of those are planned by the proposal itself. */
+  writesDirectly: boolean
 }
 
 /** The first lines of the instructions of a base. The outline follows. */
@@ -52,7 +54,7 @@ export const opening = ({ base }: Offer): string =>
   `Plinth stores typed records that agents share, here those of the base "${base}". ${UNTRUSTED}`
 
 /** The last lines of the instructions of a base: what the list of tools does not say. */
-export function rules({ base, lists, mayWrite }: Offer): string {
+export function rules({ base, lists, mayWrite, writesDirectly }: Offer): string {
   const writes = mayWrite && ['upsert_record', 'sql_write', 'update_record'].some(lists)
   const lines = [
     lists('query_records') && FILTERS,
@@ -60,7 +62,7 @@ export function rules({ base, lists, mayWrite }: Offer): string {
     lists('aggregate_records') && 'To count and sum, use aggregate_records, not pages of query_records.',
     writes && lists('upsert_record') && EXTERNAL_ID,
     writes && WRITES,
-    mayWrite && ['delete_record', 'sql_write'].some(lists) && PLANS,
+    mayWrite && writesDirectly && ['delete_record', 'sql_write'].some(lists) && PLANS,
     mayWrite && lists('work') && WORK,
     ERRORS,
     PAGES,

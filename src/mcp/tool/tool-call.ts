@@ -28,6 +28,8 @@ export type Spec<In extends z.ZodObject> = Described & {
   ofFiles?: boolean
   /** Whether the server has the feature that the tool needs; always, by default. */
   available?: (context: Context) => boolean
+  /** Whether change-sets lack what the tool does: writes that no change-set holds, or reads that none has. */
+  notInChangeSets?: boolean
   /** Whether the tool accepts read-only record fields sent back with a write. `run` gets them as `stated`. */
   acceptsReadOnlyFields?: boolean
   /** The answer at `?profile=lean`, where it is shorter than others become. */

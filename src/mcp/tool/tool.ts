@@ -21,6 +21,8 @@ export type Tool = {
   isUnlisted: boolean
   /** Listed only where the token sees a file type. */
   ofFiles: boolean
+  /** Not listed in a change-set; and what writes, nor where the token proposes. A call explains why. */
+  notInChangeSets: boolean
   /** The base whose grants decide. */
   decidesAt(base: string): string
   /** Whether the server has the feature. A disabled tool is not listed, and a call explains why. */
@@ -47,6 +49,7 @@ const traits = <In extends z.ZodObject>(name: string, spec: Spec<In>) => ({
   onlyNamed: spec.onlyNamed ?? false,
   isUnlisted: spec.isUnlisted ?? false,
   ofFiles: spec.ofFiles ?? false,
+  notInChangeSets: spec.notInChangeSets ?? false,
   decidesAt: spec.decidesAt ?? ((base: string) => base),
   available: spec.available ?? always,
 })

@@ -84,6 +84,7 @@ export const defineTool = tool('define', {
   description:
     'Create or change a type; also: more, all or none. Fields merge: null removes, lists replace. json_schema: {"properties":{"email":{"type":"string"}}}. indexes: [{"fields":["data.email"],"unique":true}] or "type":"text". migration: [{"op":"rename","field":"a","to":"b"}] in records too; default (value), cast, drop.',
   permission: 'manage',
+  notInChangeSets: true,
   hints: { idempotent: true, destructive: true },
   input,
   run: async ({ base_id: base, stated: _, idempotency_key: __, dry_run: ___, also, ...args }, context) => {

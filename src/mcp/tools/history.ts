@@ -27,6 +27,7 @@ export const historyTool = tool('record_history', {
   title: 'History',
   description: 'Versions with diffs; version or as_of: the record then.',
   permission: 'read',
+  notInChangeSets: true,
   showsRecords: true,
   input: z.strictObject({
     record_type: z.string(),

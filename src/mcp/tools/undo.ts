@@ -40,6 +40,7 @@ export const undoTool = tool('undo', {
   description:
     'Undo your last request (no arguments; again: further back), a request, an actor since 2h or a time, or a change (seq). Plans first.',
   permission: 'write',
+  notInChangeSets: true,
   hints: { destructive: true },
   plans: 'undo',
   input: z.strictObject({

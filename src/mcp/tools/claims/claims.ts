@@ -9,6 +9,7 @@ const whole = tool('work', {
   description:
     'Claim free records (patch writes data); heartbeat, release, complete: records unchanged; wait for a filter or change (condition, previous.data.x).',
   permission: 'write',
+  notInChangeSets: true,
   permissionOf: ({ action }) => (action === 'wait' ? 'read' : 'write'),
   hints: { destructive: true },
   showsRecords: true,
@@ -24,6 +25,7 @@ const waiting = tool('work', {
   title: 'Work',
   description: 'Wait for a record (filter) or a change (condition, previous.data.x) that matches.',
   permission: 'read',
+  notInChangeSets: true,
   showsRecords: true,
   input: z.strictObject({
     action: z.enum(['wait']),

@@ -23,6 +23,7 @@ export const writingTools = [
     description: 'Write text or base64. expected_version 0: create only. record type/id: attach.',
     permission: 'write',
     ofFiles: true,
+    notInChangeSets: true,
     hints: { destructive: true, idempotent: true },
     input: z.strictObject({
       file_type: z.string().optional(),
@@ -48,6 +49,7 @@ export const writingTools = [
     description: 'Edit a text: find is there once, or all: true. patch: a unified diff.',
     permission: 'write',
     ofFiles: true,
+    notInChangeSets: true,
     hints: { destructive: true },
     input: z.strictObject({
       ...one,
@@ -68,6 +70,7 @@ export const writingTools = [
     description: 'Move or change properties.',
     permission: 'write',
     ofFiles: true,
+    notInChangeSets: true,
     hints: { destructive: true },
     input: z.strictObject({
       ...one,
@@ -85,6 +88,7 @@ export const writingTools = [
     description: 'Delete a file.',
     permission: 'write',
     ofFiles: true,
+    notInChangeSets: true,
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...repeatable }),
     run: async (args, context) => trim((await remove(byName(args), context)).gone),
