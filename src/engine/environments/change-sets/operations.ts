@@ -100,7 +100,7 @@ export const isThere = (details: readonly Detail[]): DomainError => {
   return new DomainError('CONFLICT', message, { details })
 }
 
-/** A conflict of what production refuses by now: at `/deal/d1/data` in place of `/operations/3/data`, and with the name of the draft. */
+/** A conflict of what production refuses by now: at `/deal/d1/data` in place of `/operations/3/data`, at `/deal/d1` in place of its id. */
 function atDrafts(thrown: unknown, part: readonly Placed[]): unknown {
   if (!(thrown instanceof DomainError)) return thrown
   const nameAt = (n: string) => {
@@ -110,7 +110,7 @@ function atDrafts(thrown: unknown, part: readonly Placed[]): unknown {
   const message = thrown.message.replace(/^Operation (\d+)(?=: )/, (same, n) => nameAt(n) ?? same)
   const code = /^(VALIDATION_ERROR|NOT_FOUND)$/.test(thrown.code) ? 'CONFLICT' : thrown.code
   return withPaths(restated(thrown, { code, message }), (path) =>
-    path.replace(/^\/operations\/(\d+)/, (same, n) => (nameAt(n) ? `/${nameAt(n)}` : same)),
+    path.replace(/^\/operations\/(\d+)(\/id$)?/, (same, n) => (nameAt(n) ? `/${nameAt(n)}` : same)),
   )
 }
 
