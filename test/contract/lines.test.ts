@@ -18,8 +18,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets, and pages of records that came to be on both sides.
   'engine/core': 4008,
   'engine/data': 4492,
-  // With a base as one file: the lines of it, their checks, and what refuses a hostile one. With the pace of agents and their pauses. With rollbacks in parts, and values, places, external ids and ends that a proposal finds taken or gone, deletions that grew, and what an endpoint shows of it. With the hash of a preview that was looked at. With fields that are discarded, and the values of conflicts.
-  'engine/environments': 7054,
+  // With a base as one file: the lines of it, their checks, and what refuses a hostile one. With the pace of agents and their pauses. With rollbacks in parts, and values, places, external ids and ends that a proposal finds taken or gone, deletions that grew, and what an endpoint shows of it. With the hash of a preview that was looked at. With fields that are discarded, and the values of conflicts. With the fork of what force replaced, for rollbacks.
+  'engine/environments': 7061,
   'engine/files': 3487,
   'engine/history': 4474,
   'engine/jobs': 1249,

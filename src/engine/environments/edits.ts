@@ -21,6 +21,8 @@ export type Edit = {
   readonly id: string
   readonly before: Definition | null
   readonly after: Definition | null
+  /** Of a conflict: the fork, which is neither of the two. */
+  readonly fork?: Definition | null
 }
 /** An edit as surfaces show it, with an RFC 6902 diff. */
 export type ShownEdit = {

@@ -12,7 +12,8 @@ const MIGRATIONS = statement(
      AND data ? 'migration' AND at > coalesce((
        SELECT max(p.created_at) FROM plinth.promotion p
        JOIN plinth.promotion_edit e ON e.base_id = p.base_id AND e.promotion_id = p.id
-       WHERE p.base_id = $2 AND p.from_base = $1 AND p.kind = 'promotion' AND e.kind = 'record_type' AND e.id = c.id), '-infinity')
+       WHERE p.base_id = $2 AND p.from_base = $1 AND p.kind = 'promotion' AND e.kind = 'record_type' AND e.id = c.id
+         AND NOT e.rolled_back), '-infinity')
    ORDER BY c.seq`,
 )
 

@@ -33,7 +33,7 @@ type Row = {
   before: Definition | null
   after: Definition | null
   origin: object | null
-  conflict: Pick<Conflict, 'production' | 'preview'> | null
+  conflict: (Pick<Conflict, 'production' | 'preview'> & { readonly fork?: Definition | null }) | null
   rolled_back: boolean
 }
 
@@ -59,7 +59,8 @@ export async function textsOf({ edits, conflicts, drafts = [] }: PromotionEdits)
     if (turnIsOver()) await nextTurn()
     const origin = 'origin' in more ? more.origin : undefined
     const found = overridden.get(`${kind} ${id}`)
-    const conflict = found && { production: found.production, preview: found.preview }
+    const fork = 'fork' in more ? more.fork : undefined
+    const conflict = found && { production: found.production, preview: found.preview, fork }
     texts.push(JSON.stringify({ kind, id, before, after, origin, conflict }))
   }
   return texts
@@ -91,9 +92,11 @@ export async function readEdits(
   for (const { promotion_id, kind, origin, conflict, rolled_back: rolledBack, ...sides } of rows) {
     const past = found.get(promotion_id)
     const edit = { ...sides, ...(rolledBack && { rolledBack }) }
+    const { fork, ...diffs } = conflict ?? { production: [], preview: [] }
+    const more = { ...(origin && { origin }), ...(fork !== undefined && { fork }) }
     if (isDraft(kind)) past?.drafts.push({ kind, ...edit })
-    else past?.edits.push({ kind: kindNamed(kind), ...edit, ...(origin && { origin }) })
-    if (conflict) past?.conflicts.push({ kind, id: sides.id, ...conflict })
+    else past?.edits.push({ kind: kindNamed(kind), ...edit, ...more })
+    if (conflict) past?.conflicts.push({ kind, id: sides.id, ...diffs })
   }
   return found
 }

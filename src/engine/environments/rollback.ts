@@ -63,7 +63,7 @@ export async function rollback(scope: WriteScope, baseId: string, input: object)
       await moveFork(
         within.db,
         fromBase,
-        edits.map((each) => ({ kind: each.kind.name, id: each.id, definition: each.after })),
+        edits.map(({ kind, id: of, after, fork = after }) => ({ kind: kind.name, id: of, definition: fork })),
       )
     await markUndone(within, baseId, undone, edits)
     const entry = { id, baseId, kind: 'rollback', fromBase, edits, conflicts: [] }

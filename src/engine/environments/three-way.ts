@@ -55,12 +55,13 @@ export async function compareSides(
       }
       forkPoints.push({ kind: kind.name, id, definition: previewed })
       if (isSame(previewed, live)) continue
-      if (!isSame(live, forked))
+      const isConflict = !isSame(live, forked)
+      if (isConflict)
         conflicts.push({
           ...{ kind: kind.name, id },
           ...{ production: diffOf(forked, live), preview: diffOf(forked, previewed) },
         })
-      edits.push({ kind, id, before: live, after: previewed })
+      edits.push({ kind, id, before: live, after: previewed, ...(isConflict && { fork: forked }) })
     }
   }
   return { edits, conflicts, forkPoints, kept }

@@ -170,6 +170,25 @@ describe('a promotion', () => {
     expect(await aboutOf(base, 'alpha', 'beta')).toEqual(['of preview', 'new'])
   })
 
+  test('of what a rollback took back from force is 409 again: it replaces the same change of production', {
+    tags: 'full',
+  }, async () => {
+    const [base, dev] = await fork('alpha')
+    for (const [id, text] of [
+      [base, 'of production'],
+      [dev, 'of preview'],
+    ] as const) {
+      await about(id, 'alpha', text)
+      await about(id, 'made', text)
+    }
+    const conflict = expectFailure(await promote(base), 'CONFLICT').details
+    const done = await promoted(base, { force: true })
+    succeed(await rollback(base, done))
+    expect(await aboutOf(base, 'alpha', 'made')).toEqual(['of production', 'of production'])
+    expect(expectFailure(await promote(base), 'CONFLICT').details).toEqual(conflict)
+    expect((await promoted(base, { force: true })).conflicts).toEqual(done.conflicts)
+  })
+
   test('takes changes of different resources on both sides, and the same change on both', {
     tags: 'full',
   }, async () => {
@@ -308,6 +327,8 @@ describe('a promotion', () => {
     expect(ofRecords(undone)).toEqual([
       'record_type deal: The property "amount" is no longer in json_schema. Records keep what they hold of it.',
     ])
+    // What is taken back needs the migration again.
+    expect(ofRecords(await propose())).toEqual([repeat, renaming, dropping])
     await put(dev, 'deal', { json_schema: schema })
     const pushed = await world.call('PUT', `/v1/${dev}/config`, file)
     expect(ofRecords(succeed(pushed))).toEqual([renaming, dropping])
