@@ -191,6 +191,44 @@ test('a proposal names an end that is gone, and a deletion that production restr
   expect((await propose()).breaks).toMatchObject([restricted])
 })
 
+test('a property that production has renamed meanwhile is promoted by its new name, and stored by no other', {
+  tags: 'full',
+}, async () => {
+  const type = `renamed${serial}`
+  const properties = { sum: { type: 'number' }, note: { type: 'string' } }
+  const json_schema = { type: 'object', properties, additionalProperties: false }
+  succeed(await call('PUT', `/v1/crm/record-types/${type}`, { json_schema }), 201)
+  for (const each of [a, b])
+    succeed(await call('PUT', at('crm', each, type), { data: { sum: 1, note: 'x' } }), 201)
+  const change = (record: string, data: object) => call('PATCH', at(id, record, type), { data })
+  succeed(await change(a, { sum: 5 }))
+  succeed(await change(b, { note: 'y' }))
+  const migration = [{ op: 'rename', field: 'data.sum', to: 'data.total' }]
+  succeed(await call('PATCH', `/v1/crm/record-types/${type}`, { migration }))
+  const conflict = { path: `/${type}/${a}/data/sum`, code: 'same_field' }
+  expect((await propose()).conflicts).toMatchObject([conflict])
+  expect(expectFailure(await promote(), 'CONFLICT').details).toMatchObject([conflict])
+  const refused = { path: `/${type}/${a}/data/sum`, code: 'additional_properties', hint: 'total' }
+  expect(expectFailure(await promote({ force: true }), 'CONFLICT').details).toMatchObject([refused])
+  const of = { record_type: type, id: a }
+  const resolve = [
+    { ...of, field: 'data.sum', take: 'production' },
+    { ...of, field: 'data.total', take: 'value', value: 5 },
+  ]
+  expect(await propose({ resolve })).toMatchObject({ conflicts: [], breaks: [] })
+  const { id: promotion_id } = succeed(await promote({ resolve }))
+  const stored = async (record: string) => succeed(await call('GET', at('crm', record, type))).data
+  expect([await stored(a), await stored(b)]).toEqual([
+    { total: 5, note: 'x' },
+    { total: 1, note: 'y' },
+  ])
+  succeed(await call('POST', '/v1/crm/promote/rollback', { promotion_id }))
+  expect([await stored(a), await stored(b)]).toEqual([
+    { total: 1, note: 'x' },
+    { total: 1, note: 'x' },
+  ])
+})
+
 test('an external id that production has given away meanwhile is a break, and no other record is written over', {
   tags: 'full',
 }, async () => {
@@ -883,7 +921,10 @@ describe('promoting', () => {
     expect(absent.details).toMatchObject([{ path: '/resources/0/id', code: 'unknown_resource' }])
     // What has changed since is in the way of itself only.
     succeed(await patch('crm', a, { stage: 'open' }))
-    expectFailure(await rollback({ resources: [deal(a)] }), 'CONFLICT')
+    const overtaken = expectFailure(await rollback({}), 'CONFLICT')
+    expect(overtaken.message).toMatch(/name the others in resources/)
+    expect(overtaken.message).not.toContain('on_conflict')
+    expect(overtaken.details).toMatchObject([{ path: `/deal/${a}`, code: 'overtaken' }])
     const reader = await world.newToken([
       { permission: 'read' },
       { record_type: 'person', permission: 'write' },

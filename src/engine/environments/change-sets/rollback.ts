@@ -60,7 +60,7 @@ export function rollbackChangeSet(
     const takes = (key: string) => (resources ? named?.has(key) === true : gone?.has(key) !== true)
     await releaseValues(within, baseId, drafts.flatMap(returning))
     await undoChanges(within, baseId, {
-      ...{ requestId: entry.request_id, promotion: { id: undone, takes }, onConflict: 'fail' },
+      ...{ requestId: entry.request_id, promotion: { id: undone, takes }, onConflict: 'fail_rollback' },
     })
     await markUndone(within, baseId, undone, drafts)
     return storePromotion(within, {

@@ -14,8 +14,8 @@ import { mapResourceEntries, nameOf } from './resource-entries.ts'
 import { runWave } from './run-steps.ts'
 import { schedule } from './schedule.ts'
 
-/** What happens to resources that others changed since: the undo is refused, leaves them, or takes those changes back too. */
-export type OnConflict = 'fail' | 'skip' | 'force'
+/** What happens to resources that others changed since: the undo or rollback is refused, leaves them, or takes those changes back too. */
+export type OnConflict = 'fail' | 'fail_rollback' | 'skip' | 'force'
 
 const SAVEPOINT = statement('undo_round', 'SAVEPOINT undo_round')
 const ROLL_BACK = statement('undo_round_back', 'ROLLBACK TO SAVEPOINT undo_round')
@@ -37,7 +37,7 @@ export async function revertAll(
   const skipped = planned.flatMap((found) => ('code' in found ? [found] : []))
   let steps = planned.flatMap((found) => ('code' in found ? [] : found))
   if (steps.length > LIMITS.undoneChanges) throw tooMany()
-  if (skipped.length > 0 && onConflict !== 'skip') throw conflict(skipped)
+  if (skipped.length > 0 && onConflict !== 'skip') throw conflict(skipped, onConflict)
   const leave = (obstacles: readonly Obstacle[]) => {
     const left = [...obstacles, ...recordsOfTypes(obstacles, steps), ...changesOfPromotions(obstacles, steps)]
     skipped.push(...left)
@@ -55,11 +55,11 @@ export async function revertAll(
     const failed = await runAll(undoing, steps, competes)
     const obstacles = failed.length > 0 ? failed : await outOfReach(steps)
     if (obstacles.length === 0) return { steps, skipped, renamings }
-    if (onConflict !== 'skip') throw conflict(obstacles)
+    if (onConflict !== 'skip') throw conflict(obstacles, onConflict)
     await scope.db.query(ROLL_BACK, [])
     leave(obstacles)
   }
-  throw conflict(skipped)
+  throw conflict(skipped, onConflict)
 }
 
 /** The records of types that stay as they are: a migration changed both, so that one alone would not fit the other. */
@@ -131,10 +131,11 @@ async function isCompeting(scope: WriteScope, baseId: string, id: string): Promi
   }
 }
 
-function conflict(obstacles: readonly Obstacle[]): DomainError {
+function conflict(obstacles: readonly Obstacle[], onConflict: OnConflict): DomainError {
+  const isRollback = onConflict === 'fail_rollback'
   const details = obstacles.map(
     ({ change: { kind, recordType, id, seq }, code, by, message }): Detail => ({
-      path: '',
+      path: isRollback ? `/${recordType === null ? '' : `${recordType}/`}${id}` : '',
       code,
       message: `Change ${seq} of ${recordType ?? kind} "${id}": ${message}`,
       received: seq,
@@ -143,9 +144,12 @@ function conflict(obstacles: readonly Obstacle[]): DomainError {
   )
   const isLater = obstacles.some(({ by }) => by !== null)
   const later = isLater ? ' on_conflict=force undoes the changes that came after, too.' : ''
+  const advice = isRollback
+    ? 'Undo what came after it first, or name the others in resources to take those back only.'
+    : `Send on_conflict=skip to leave them as they are.${later}`
   return new DomainError(
     'CONFLICT',
-    `${obstacles.length} of the resources cannot be reverted, because something else depends on their current state. Nothing was written. Send on_conflict=skip to leave them as they are.${later}`,
+    `${obstacles.length} of the resources cannot be reverted, because something else depends on their current state. Nothing was written. ${advice}`,
     { details },
   )
 }
