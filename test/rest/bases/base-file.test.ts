@@ -13,6 +13,7 @@ import {
 } from '../../support/base-file.ts'
 import { sampleOf } from '../../support/cases.ts'
 import { holdOpen } from '../../support/holding.ts'
+import { KIND_SAMPLES, putOnProduction, putReferences } from '../../support/kinds.ts'
 import type { Body } from '../../support/server.ts'
 import { openWorld, type World } from '../../support/world.ts'
 
@@ -84,6 +85,37 @@ test('an import makes the same base, whose export has the same members', { tags:
   const configs = [members, again].map((of) => JSON.parse(of.get('config.yaml')?.toString() ?? ''))
   expect(configs[1].record_types).toEqual(configs[0].record_types)
   expect(configs[1].triggers).toMatchObject([{ id: 'won', enabled: false }])
+})
+
+test('configuration that names deleted types, or no longer fits its types, is imported as it is', {
+  tags: 'full',
+}, async () => {
+  const { call } = world
+  succeed(await call('PUT', '/v1/bases/ruins', {}), 201)
+  await putReferences(call, 'ruins')
+  for (const [kind, { body }] of Object.entries(KIND_SAMPLES))
+    await putOnProduction(call, 'ruins', kind, 'sample', body)
+  succeed(await call('PATCH', '/v1/ruins/triggers/sample', { enabled: true }))
+  const desk = {
+    tools: [{ record_type: 'note', operations: ['get'] }],
+    relationships: [{ rel_type: 'knows', operations: ['link'] }],
+  }
+  succeed(await call('PUT', '/v1/ruins/relationship-types/knows', {}), 201)
+  succeed(await call('PUT', '/v1/ruins/endpoints/desk', desk), 201)
+  succeed(await call('PUT', '/v1/ruins/record-types/other', {}), 201)
+  const ends = { target_record_types: ['other'] }
+  succeed(await call('PUT', '/v1/ruins/relationship-types/knows', ends))
+  for (const path of ['relationship-types/about?confirm=about', 'record-types/note?confirm=note'])
+    succeed(await call('DELETE', `/v1/ruins/${path}`))
+  const configOf = async (base: string) => {
+    const { base: _, hash: __, ...lists } = succeed(await call('GET', `/v1/${base}/config`))
+    return lists
+  }
+  const config = await configOf('ruins')
+  expect(config['seeds']).toHaveLength(1)
+  succeed(await transfer.imported('ruins2', await transfer.exported('ruins')), 201)
+  const triggers = config['triggers'].map((trigger: Body) => ({ ...trigger, enabled: false }))
+  expect(await configOf('ruins2')).toEqual({ ...config, triggers })
 })
 
 test('an imported base goes on as the former one would', { tags: 'full' }, async () => {

@@ -62,7 +62,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
     await loaded.rows(TOOLSET, [...new Set(nexts.flatMap(({ toolsets }) => toolsets))])
     await loaded.rows(RELATIONSHIP_TYPE, [...new Set(relTypes)])
   },
-  check: async (loaded, { current, next }) => {
+  check: async (loaded, { current, next, options }) => {
     const portableIds = await portableIdsIn(loaded)
     const types = await typesOf(loaded, next.tools)
     const toolsets = await loaded.rows(TOOLSET, next.toolsets)
@@ -94,7 +94,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
         ),
         ...nameFaults(toolsOfEndpoint(next, toolsets, portableIds)),
         ...linkFaults(
-          next.relationships,
+          options.leavesReferences ? [] : next.relationships,
           await loaded.rows(
             RELATIONSHIP_TYPE,
             next.relationships.map(({ rel_type }) => rel_type),

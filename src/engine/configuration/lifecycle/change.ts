@@ -250,7 +250,7 @@ async function decide<F extends object, R extends Stored>(
 ): Promise<Decided<F, R>> {
   const { change, current, before, next, made } = meant
   const { id, options } = change
-  const unknown = await unknownReferences(kind, loaded, next)
+  const unknown = options.leavesReferences ? [] : await unknownReferences(kind, loaded, next)
   const edit = { baseId: loaded.baseId, id, current, before, input: meant.input, next, options }
   const checked = (await kind.check?.(loaded, edit)) ?? {}
   const [fault, ...more] = [...unknown, ...(checked.faults ?? [])]

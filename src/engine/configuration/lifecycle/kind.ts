@@ -191,6 +191,8 @@ export type PutOptions = {
   readonly migrationBack?: MigrationBack
   /** What `checkData` of the kind found before the lock. */
   readonly found?: unknown
+  /** It is of an export: others may have been deleted, or changed so that it no longer fits them, as they may later too. */
+  readonly leavesReferences?: true
   /** The secret is rotated: the former one stays valid for a day. */
   readonly keepsFormerSecret?: true
 }

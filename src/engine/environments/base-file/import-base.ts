@@ -14,7 +14,7 @@ import { applyEdits, type NewSecret, prepareEdits } from '../apply-edits.ts'
 import { type Edit, editsBetween } from '../edits.ts'
 import { atPlace } from '../failures.ts'
 import { type CheckedFile, checkFile } from './check-file.ts'
-import { completeImport, disabledTriggers, writeLines } from './write-lines.ts'
+import { asExported, completeImport, disabledTriggers, writeLines } from './write-lines.ts'
 
 export type ImportedBase = {
   readonly base: Base
@@ -88,7 +88,7 @@ async function configure(
     atPlace(thrown, `/config.yaml${config.at(kind, of)}`)
   const originOf = ({ kind, id: of }: Edit) => (kind.name === 'record_type' ? (names.get(of) ?? {}) : {})
   const edits = await editsBetween(new Map(), config.resources)
-  const prepared = await prepareEdits(edits, { located, originOf })
+  const prepared = await prepareEdits(edits, { located, originOf, optionsOf: asExported })
   const { secrets } = await applyEdits(scope, id, prepared, { isForced: false, located })
   return { base, secrets }
 }

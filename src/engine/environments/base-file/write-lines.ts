@@ -209,13 +209,16 @@ async function enterFiles(scope: WriteScope, baseId: string): Promise<void> {
 export const disabledTriggers = ({ config }: CheckedFile): string[] =>
   [...(config.resources.get('trigger') ?? [])].flatMap(([id, { enabled }]) => (enabled === false ? [] : [id]))
 
+/** Configuration is as it was, also where it names what is absent, or no longer fits what it names. */
+export const asExported = () => ({ leavesReferences: true }) as const
+
 async function disable(scope: WriteScope, baseId: string, checked: CheckedFile): Promise<void> {
   const located = (thrown: unknown) => thrown
   const edits = disabledTriggers(checked).map((id) => {
     const before = checked.config.resources.get('trigger')?.get(id) ?? {}
     return { kind: TRIGGER, id, before, after: { ...before, enabled: false } }
   })
-  await applyEdits(scope, baseId, await prepareEdits(edits as never, { located }), {
+  await applyEdits(scope, baseId, await prepareEdits(edits as never, { located, optionsOf: asExported }), {
     isForced: false,
     located,
   })
