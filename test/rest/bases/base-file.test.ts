@@ -105,6 +105,17 @@ test('configuration that names deleted types, or no longer fits its types, is im
   succeed(await call('PUT', '/v1/ruins/record-types/other', {}), 201)
   const ends = { target_record_types: ['other'] }
   succeed(await call('PUT', '/v1/ruins/relationship-types/knows', ends))
+  succeed(await call('PUT', '/v1/ruins/record-types/strict', {}), 201)
+  const strict = {
+    ...{ record_type: 'strict', operations: ['list'], fields: ['data.a'], defaults: { a: 1 } },
+    ...{ filter: { field: 'data.a', op: 'eq', value: 1 }, name_override: 'strictly' },
+  }
+  succeed(await call('PUT', '/v1/ruins/endpoints/strict', { tools: [strict] }), 201)
+  succeed(await call('PUT', '/v1/ruins/toolsets/strict', { tools: [strict] }), 201)
+  const strictly = { record_types: ['strict'], condition: strict.filter, url: 'https://hooks.invalid/' }
+  succeed(await call('PUT', '/v1/ruins/triggers/strict', strictly), 201)
+  const narrow = { json_schema: { properties: { b: {} }, additionalProperties: false } }
+  succeed(await call('PUT', '/v1/ruins/record-types/strict', narrow))
   for (const path of ['relationship-types/about?confirm=about', 'record-types/note?confirm=note'])
     succeed(await call('DELETE', `/v1/ruins/${path}`))
   const configOf = async (base: string) => {

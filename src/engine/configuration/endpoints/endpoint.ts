@@ -64,7 +64,7 @@ export const ENDPOINT: Kind<Fields, Row> = {
   },
   check: async (loaded, { current, next, options }) => {
     const portableIds = await portableIdsIn(loaded)
-    const types = await typesOf(loaded, next.tools)
+    const types = await typesOf(loaded, next.tools, options)
     const toolsets = await loaded.rows(TOOLSET, next.toolsets)
     const named = typedToolsOf(next, toolsets, portableIds)
     const asked = actionsOf(next)

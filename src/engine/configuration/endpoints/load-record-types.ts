@@ -1,6 +1,7 @@
 import type { EndpointTool } from '../../../contract/endpoint-shapes.ts'
 import type { Scope } from '../../core/scope.ts'
-import type { Loaded } from '../lifecycle/kind.ts'
+import { ANY_TYPE } from '../../data/filter/change-condition.ts'
+import type { Loaded, PutOptions } from '../lifecycle/kind.ts'
 import { RECORD_TYPE, type TypeRow } from '../record-types/index.ts'
 import type { PortableIds } from './named-tools.ts'
 import type { Types } from './validate-selections.ts'
@@ -20,7 +21,12 @@ export async function portableIdsIn(loaded: Loaded): Promise<PortableIds> {
   return ids
 }
 
-/** Loads the existing types that tool selections name, with their schemas. */
-export function typesOf(loaded: Loaded, selections: readonly EndpointTool[]): Promise<Types> {
-  return loaded.rows(RECORD_TYPE, [...new Set(selections.map(({ record_type }) => record_type))])
+/** Loads the existing types that tool selections name, with their schemas; those of an export without, as it need not fit them. */
+export async function typesOf(
+  loaded: Loaded,
+  selections: readonly EndpointTool[],
+  { leavesReferences }: Partial<PutOptions> = {},
+): Promise<Types> {
+  const types = await loaded.rows(RECORD_TYPE, [...new Set(selections.map(({ record_type }) => record_type))])
+  return leavesReferences ? new Map([...types.keys()].map((id) => [id, ANY_TYPE])) : types
 }

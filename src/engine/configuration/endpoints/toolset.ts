@@ -24,9 +24,9 @@ export const TOOLSET: Kind<Fields, Row> = {
       loaded,
       nexts.flatMap(({ tools }) => tools),
     ),
-  check: async (loaded, { current, next }) => {
+  check: async (loaded, { current, next, options }) => {
     const portableIds = await portableIdsIn(loaded)
-    const types = await typesOf(loaded, next.tools)
+    const types = await typesOf(loaded, next.tools, options)
     const named = nameTools(next.tools, portableIds, (i) => `/tools/${i}`)
     return {
       faults: [...selectionFaults(next.tools, types), ...nameFaults(named)],

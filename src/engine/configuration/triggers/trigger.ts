@@ -70,7 +70,7 @@ export const TRIGGER: Kind<Fields, Row> = {
     ...(url?.startsWith('http:') ? ['The url is not encrypted: what is sent can be read on the way.'] : []),
     ...headerWarnings(headers),
   ],
-  check: async (loaded, { baseId, id, current, before, next }) => {
+  check: async (loaded, { baseId, id, current, before, next, options }) => {
     const isHeld = await callsProduction(loaded, next.url)
     return {
       faults: [
@@ -78,7 +78,7 @@ export const TRIGGER: Kind<Fields, Row> = {
         ...(await targetFaults(loaded, next)),
         ...headerFaults(next.headers),
         ...(await headerSecretFaults(loaded.scope.db, baseId, next.headers)),
-        ...(await conditionFaults(loaded, next)),
+        ...(await conditionFaults(loaded, options.leavesReferences ? { ...next, recordTypes: ['*'] } : next)),
         ...eventFaults(next),
       ],
       // Any write enables a trigger that the server has disabled, and resets its count of failures.

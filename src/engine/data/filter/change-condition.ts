@@ -60,7 +60,7 @@ const isPrevious = (field: Field<ChangeColumn>): boolean =>
   field.kind === 'data' ? field.of === 'previous' : field.column.startsWith(PREVIOUS)
 
 /** Of records of any type: what holds for the fields that all of them have. */
-const ANY_TYPE: FieldContext = { jsonSchema: {}, timezone: 'UTC' }
+export const ANY_TYPE: FieldContext = { jsonSchema: {}, timezone: 'UTC' }
 
 /**
  * Checks the fields of a condition against a record type, or null for any.
