@@ -27,7 +27,7 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 /** Parses a filter from a value or from JSON text. */
 export function readFilter(raw: unknown, columns?: readonly string[]): FilterJson | undefined {
   if (typeof raw === 'string') return readText(raw, columns)
-  return normalized(() => readObject(Array.isArray(raw) ? { and: raw } : raw), columns)
+  return normalized(() => readObject(raw), columns)
 }
 
 /** One comparison as SQL and shells have it: `stage = "new"`, `amount>=5`. */
