@@ -64,7 +64,9 @@ export async function idOfPair(
 ): Promise<string | undefined> {
   if (!rightsOf(scope).allows('read', baseId, recordType)) return undefined
   const [row] = await scope.db.query<{ id: string }>(ID_OF_PAIR, [baseId, recordType, externalId])
-  return row && (await within(scope, baseId, recordType, [row.id])).has(row.id) ? row.id : undefined
+  // Asked also where there is none, so that the time does not tell of a record out of sight.
+  const id = row?.id ?? ''
+  return (await within(scope, baseId, recordType, [id])).has(id) ? row?.id : undefined
 }
 
 const TYPE_IDS = statement(
