@@ -90,7 +90,7 @@ test.each(DIALECTS)('no tool of a client of kind %s', async (dialect) => {
 })
 
 test.each(DIALECTS)(
-  'what is listed for a client of kind %s is not refused where drafts are written',
+  'a client of kind %s is listed no tool that a change-set or a proposal always refuses',
   async (dialect) => {
     const file = { file_type: 'docs', path: 'listed.md', text: 'x' }
     await callTool(world, '/mcp/shop', 'put_file', file)

@@ -57,7 +57,7 @@ test('a killed PostgreSQL is restarted at the same URL with its acknowledged row
   await expect(ask(url, 'SELECT 1')).rejects.toThrow()
 })
 
-test('PostgreSQL is not begun anew in place of data that was moved away, and goes on when they are back', {
+test('no new database is made in place of data that was moved away, and the server goes on when it is back', {
   tags: 'full',
 }, async () => {
   const said: string[] = []
@@ -69,7 +69,7 @@ test('PostgreSQL is not begun anew in place of data that was moved away, and goe
   await rename(dataDir, `${dataDir}.moved`)
   process.kill(killed, 'SIGKILL')
   await eventually(async () => expect(said).toContainEqual(`The data in ${dataDir} is gone. ${PUT_BACK}`))
-  // A server that begins anew there keeps its own.
+  // Another server that starts on the directory keeps the database that it makes.
   const other = await openCluster({ dataDir, log: quiet })
   await eventually(async () => expect(said.at(-1)).toContain('is another database'))
   await other.stop()

@@ -4,7 +4,7 @@ import { type Db, statement } from '../../storage/database/client.ts'
 /** A record and what is written to it next: its `data`, and its pair; without one it keeps its own. */
 export type Becoming = { readonly id: string; readonly after: Readonly<Record<string, unknown>> }
 
-// What is written next takes other values, so it enters them anew. Records without any have no entry then.
+// The write that follows enters the new values of a record as unique again, or removes its entry.
 const RELEASE = statement(
   'release_unique_values',
   `UPDATE plinth.record_index x SET is_unique = false
