@@ -811,6 +811,27 @@ describe('promoting', () => {
     expect(await linksOf()).toHaveLength(1)
   })
 
+  test('a record that production deletes and makes again shows the links of its new life', async () => {
+    succeed(await patch(id, a, { stage: 'won' }))
+    const note = `again${serial}`
+    const link = [{ rel_type: 'about', record_type: 'deal', id: a }]
+    for (const remake of [
+      () => call('PUT', at('crm', a), { data: { stage: 'open' } }),
+      () =>
+        call('POST', '/v1/crm/batch', {
+          operations: [{ type: 'create_record', record_type: 'deal', id: a, data: {} }],
+        }),
+      () => call('POST', `${at('crm', a)}/restore`),
+    ]) {
+      succeed(await call('DELETE', at('crm', a)))
+      expect((await remake()).status).toBeLessThan(300)
+      succeed(await call('PUT', at('crm', note, 'note'), { data: {}, relationships: link }), 201)
+      const related = succeed(await call('GET', `${at(id, a)}/related?direction=incoming`))
+      expect(related.data.map(({ record }: { record: { id: string } }) => record.id)).toEqual([note])
+      expect((await dataOf(id, a)).stage).toBe('won')
+    }
+  })
+
   test('refuses a deletion that would take more with it than was looked at', { tags: 'full' }, async () => {
     succeed(await call('DELETE', at(id, a)))
     const note = `n${serial}`
