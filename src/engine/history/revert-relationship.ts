@@ -1,8 +1,14 @@
-import { oneFault } from '../../foundation/errors.ts'
+import { DomainError, oneFault } from '../../foundation/errors.ts'
 import { NO_EXPECTATION } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import type { Change } from '../log/entry.ts'
-import { deleteRelationship, putRelationship, type RelationshipRow } from '../records/relationships/index.ts'
+import {
+  deleteRelationship,
+  type LinkWrite,
+  type RelationshipRow,
+  readLink,
+  writeLinks,
+} from '../records/relationships/index.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import { statement } from '../storage/database/client.ts'
 
@@ -16,7 +22,6 @@ const BEFORE = statement(
    WHERE kind = 'relationship' AND base_id = $1 AND id = $2 AND version < $3 ORDER BY version DESC LIMIT 1`,
 )
 
-/** A link in its log entry. */
 /** A link as its log entries hold it. */
 export type LinkState = Omit<RelationshipRow, 'id' | 'version' | 'valid' | 'created_at' | 'updated_at'>
 
@@ -38,19 +43,23 @@ export async function revertRelationship(
   if (!before?.data) throw versionPurged()
   const state = before.data
   if (current && current.external_id !== null && state.external_id === null) throw keepsPair()
-  await putRelationship(scope, baseId, id, inputOf(state), NO_EXPECTATION)
+  const [outcome] = await writeLinks(scope, baseId, [formerLink(id, state)])
+  if (outcome instanceof DomainError) throw outcome
 }
 
-/** The input that writes a link as it was. */
-export const inputOf = (state: LinkState) => ({
-  relType: state.rel_type,
-  sourceRecordType: state.source_record_type,
-  sourceId: state.source_id,
-  targetRecordType: state.target_record_type,
-  targetId: state.target_id,
-  data: state.data,
-  externalId: state.external_id,
-  externalSource: state.external_source,
+/** Writes a link as it was, and never another one that its ends have now. */
+export const formerLink = (id: string, state: LinkState): LinkWrite => ({
+  ...readLink(id, {
+    relType: state.rel_type,
+    sourceRecordType: state.source_record_type,
+    sourceId: state.source_id,
+    targetRecordType: state.target_record_type,
+    targetId: state.target_id,
+    data: state.data,
+    externalId: state.external_id,
+    externalSource: state.external_source,
+  }),
+  moves: true,
 })
 
 const versionPurged = () =>

@@ -328,6 +328,27 @@ describe('conflicts', () => {
     expect((await get(type, 'other')).status).toBe(200)
   })
 
+  test('a link stays deleted where another one has its place, which stays as it is', async () => {
+    const type = await world.newType()
+    const rel = named('rel')
+    succeed(await world.call('PUT', `/v1/crm/relationship-types/${rel}`, {}), 201)
+    const [former, later] = [named('l'), named('l')]
+    const linked = (id: string, n: number) => ({ ...link(id, rel, [type, 'a'], [type, 'b']), data: { n } })
+    await batch([create(type, 'a'), create(type, 'b'), linked(former, 1)])
+    const request = await batch([{ type: 'delete_relationship', id: former }])
+    await batch([linked(later, 2)])
+    const [change] = await changesOf(`request_id=${request}`)
+    const refused = { id: former, code: 'refused', message: expect.stringContaining('are linked by') }
+    expect(succeed(await undo({ request_id: request, on_conflict: 'skip' }))).toMatchObject({
+      ...{ count: 0, data: [] },
+      skipped: [refused],
+    })
+    expectFailure(await undo({ request_id: request }), 'CONFLICT')
+    expectFailure(await world.call('POST', `/v1/crm/changes/${change.seq}/revert`), 'CONFLICT')
+    const kept = succeed(await world.call('GET', `/v1/crm/relationships/${later}`))
+    expect(kept).toMatchObject({ version: 1, data: { n: 2 } })
+  })
+
   test('a state that the schema of today refuses is a conflict', { tags: 'full' }, async () => {
     const type = await world.newType()
     await put(type, 'a', { n: 'text' })

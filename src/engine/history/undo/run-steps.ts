@@ -7,13 +7,13 @@ import { refreshType } from '../../configuration/record-types/index.ts'
 import { authorship } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { setCause } from '../../log/entry.ts'
-import { readLink, writeLinks } from '../../records/relationships/index.ts'
+import { writeLinks } from '../../records/relationships/index.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { violatedConstraint } from '../../storage/database/errors.ts'
 import { cannotRevert } from '../revert.ts'
 import { type RevertedTogether, revertTogether } from '../revert-configuration.ts'
 import { revertFile } from '../revert-file.ts'
-import { inputOf, type LinkState } from '../revert-relationship.ts'
+import { formerLink, type LinkState } from '../revert-relationship.ts'
 import type { Obstacle, Step } from './plan-steps.ts'
 import {
   bringBack,
@@ -122,7 +122,7 @@ const putLinks: Work = async ({ scope, baseId }, steps) => {
     const { data, has_pair } = states[i] as { data: LinkState; has_pair: boolean }
     if (has_pair && data.external_id === null)
       throw new DomainError('CONFLICT', 'The external_id of a relationship cannot be removed.')
-    return { ...readLink(change.id, inputOf(data)), cause: String(change.seq) }
+    return { ...formerLink(change.id, data), cause: String(change.seq) }
   })
   const outcomes = await writeLinks(scope, baseId, links)
   const failed = outcomes.find((outcome) => outcome instanceof DomainError)

@@ -100,12 +100,10 @@ function endsFixed(other: NamedLink): DomainError {
   })
 }
 
-const alreadyLinked = ({ relType }: LinkWrite) =>
-  oneFault('CONFLICT', `The two records are linked by "${relType}" already.`, {
-    path: '',
-    code: 'exists',
-    message: `The two records are linked by "${relType}" already. Delete this link in place of moving it.`,
-  })
+function alreadyLinked({ relType }: LinkWrite): DomainError {
+  const message = `The two records are linked by "${relType}" already. Delete one of the two relationships first.`
+  return oneFault('CONFLICT', message, { path: '', code: 'exists', message })
+}
 
 const idTaken = (id: string) =>
   oneFault('CONFLICT', `The id "${id}" is taken.`, {
