@@ -85,6 +85,31 @@ function nameMissing(shape: z.ZodType, value: unknown, place: Place, details: De
   Object.assign(key, { message: `${key.message} Did you mean "${name}"?`, hint: name })
 }
 
+/** The filter that finds a record by the external id in `value`, where `known` asks for its id. */
+function filterOfPair(value: unknown, known: readonly string[]): string | undefined {
+  if (!known.includes('id') || !['record_type', 'external_id'].some((name) => known.includes(name)))
+    return undefined
+  const conditions = ['external_id', 'external_source'].flatMap((field) => {
+    const sent = own(Object(value), field)
+    return typeof sent === 'string' ? { field, op: 'eq', value: sent } : []
+  })
+  const [first, second] = conditions
+  if (first?.field !== 'external_id') return undefined
+  return JSON.stringify(second ? { and: conditions } : first).slice(0, LIMITS.wrapperHintChars)
+}
+const OF_PAIR = /external_(?:id|source)$/
+const findsByPair = () => `${advised('list_records')} finds the record with the filter in hint; send its id.`
+
+/** Says once, at the missing id, how a record is found whose external id was sent. */
+function leadToRecord(shape: z.ZodType, value: unknown, place: Place, details: Detail[]): Detail[] {
+  const at = place(['id'])
+  const missing = details.find(({ code, path }) => code === 'required' && path === at)
+  const hint = missing && filterOfPair(value, keysAt(shape, []))
+  if (!missing || hint === undefined) return details
+  Object.assign(missing, { message: `${missing.message} ${findsByPair()}`, hint })
+  return details.filter(({ code, path }) => code !== 'unknown_key' || !OF_PAIR.test(path))
+}
+
 /** Converts zod issues to details, up to the number that an error lists. The rest are only counted. */
 function faultsOf(
   shape: z.ZodType,
@@ -115,7 +140,8 @@ function faultsOf(
     }
   }
   nameMissing(shape, value, place, details)
-  return capped(details, total)
+  const kept = leadToRecord(shape, value, place, details)
+  return capped(kept, total - details.length + kept.length)
 }
 
 const isSaidBefore = (detail: Detail, before: Detail | undefined) =>
@@ -161,7 +187,7 @@ function toDetails(
             known,
             place([...issue.path, key]),
             issue.path.length === 0 ? advise(key) : undefined,
-            own(Object(issue.input), key),
+            issue.input,
           ),
         )
     }
@@ -269,27 +295,16 @@ function unknownKey(
   allowed: readonly string[],
   path: string,
   advice?: string,
-  value?: unknown,
+  input?: unknown,
 ): Detail {
   const shown = key.slice(0, 64)
   const unknown = `Unknown ${path.startsWith('query/') ? 'parameter' : 'field'} "${shown}".`
-  if (advice !== undefined)
-    return {
-      path,
-      code: 'unknown_key',
-      message: `${unknown} Use the form in hint.`,
-      allowed,
-      hint: advice,
-    }
-  // A record is read by its id; where only the external id is known, a filter finds it.
-  if (/^external_?id$/i.test(key) && allowed.includes('record_type') && allowed.includes('id'))
-    return {
-      path,
-      code: 'unknown_key',
-      message: `${unknown} ${advised('list_records')} finds the record with the filter in hint; send its id.`,
-      allowed,
-      hint: JSON.stringify({ field: 'external_id', op: 'eq', value }).slice(0, LIMITS.wrapperHintChars),
-    }
+  const found = OF_PAIR.test(key) ? filterOfPair(input, allowed) : undefined
+  const led = found ?? advice
+  if (led !== undefined) {
+    const message = `${unknown} ${found === undefined ? 'Use the form in hint.' : findsByPair()}`
+    return { path, code: 'unknown_key', message, allowed, hint: led }
+  }
   const hint =
     meantField(key, allowed) ?? allowed.find((name) => isShortFor(key, name)) ?? resembling(key, allowed)
   return {

@@ -8,7 +8,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the replay of recorded calls: which run again, on which state, and where they end otherwise.
   cli: 7000,
   config: 750,
-  contract: 3500,
+  // With the way from an external id to the record.
+  contract: 3508,
   dialects: 1750,
   engine: 750,
   'engine/analytics': 4738,
@@ -30,13 +31,13 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With the reads on a standby and when there are none, statements that are prepared, and a lock of migrations that holds behind a pooler.
   'engine/storage': 4523,
   foundation: 2500,
-  // With what a token proposes, unnamed, who proposed the changes of a group, one token, a filter on what the schema refuses, fields in the words of other servers, and whether an address is that of a change-set.
-  graphql: 12_579,
+  // With what a token proposes, unnamed, who proposed the changes of a group, one token, a filter on what the schema refuses, fields in the words of other servers, whether an address is that of a change-set, and records whose external id is sent.
+  graphql: 12_581,
   // With forms that end whole however they fail, a budget for the bodies of requests without a token, and a page for unknown paths.
   http: 2793,
   json: 1492,
-  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks. With lists that leave out what change-sets lack.
-  mcp: 12_741,
+  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks. With lists that leave out what change-sets lack, and updates that name an external id.
+  mcp: 12_745,
   // With an authorization server, its page of consent, and the sign-in of people at a provider.
   oauth: 1989,
   postgres: 1500,

@@ -421,6 +421,9 @@ test('a name of another server is corrected, and an argument or field says where
   expect(await said('{ tickets { id } }')).toContain('Did you mean "ticketRecords"?')
   expect(await said('{ allTickets { id } }')).toContain('Did you mean "ticketRecords"?')
   expect(await said('{ ticketRecords { id } }')).toContain('It is in "nodes": nodes { id }.')
+  expect(await said('mutation { deleteTicket(id: "x", externalId: "x") { deleted } }')).toContain(
+    'Find the record with a filter on external_id, and send its id.',
+  )
   expect(await said('{ ticketRecords(orderBy: 1) { totalCount } }')).toContain(
     'It takes where, filter, sort,',
   )

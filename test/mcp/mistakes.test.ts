@@ -254,20 +254,33 @@ describe('a call in the words of another system', () => {
   test('that knows a record by its external id is led to the record', async () => {
     const { id } = await put('/v1/crm/records/deal/d7', { data: { title: 'Bell' }, external_id: 'order-7' })
     const one = { record_type: 'deal', external_id: 'order-7' }
-    for (const name of ['get_record', 'delete_record', 'record_history']) {
-      const detail = await detailOf(name, one)
-      expect(detail.message).toContain('query_records finds the record with the filter in hint')
+    const byId = [
+      'get_record',
+      'delete_record',
+      'record_history',
+      'cancel_record',
+      'get_related',
+      'update_record',
+    ]
+    for (const name of [...byId, 'update_deal']) {
+      const { error } = await call(
+        name,
+        name === 'update_deal' ? { title: 'x', external_id: 'order-7' } : one,
+      )
+      const [detail, ...others] = error.details
+      expect(others).toEqual([])
+      expect(error.message).toBe(
+        '"id" is required. query_records finds the record with the filter in hint; send its id.',
+      )
       const found = await call('query_records', { record_type: 'deal', filter: JSON.parse(detail.hint) })
       expect(found.body.data[0].id).toBe(id)
     }
-    for (const name of ['get_record', 'update_record']) {
-      const { error } = await call(name, {
-        record_type: 'deal',
-        id: 'order-7',
-        ...(name === 'update_record' && { data: {} }),
-      })
-      expect(error).toMatchObject({ code: 'NOT_FOUND', details: [{ hint: id }] })
+    for (const name of byId) {
+      const { error } = await call(name, { record_type: 'deal', id: 'order-7' })
+      expect(error, name).toMatchObject({ code: 'NOT_FOUND', details: [{ hint: id }] })
     }
+    const both = { ...one, external_source: 'default' }
+    expect(JSON.parse((await detailOf('cancel_record', both)).hint).and).toHaveLength(2)
   })
 
   test('that links in the words of link_records has the fields of a link as hints', async () => {

@@ -15,6 +15,7 @@ import { type PackedCall, unpackCall } from '../log/tool-call.ts'
 import { compileFor } from '../records/query/compile-query.ts'
 import { type BoundedType, readBounded } from '../records/query/policy-read.ts'
 import { UNSORTED } from '../records/query/sort.ts'
+import { absentRecord } from '../records/relationships/missing-ends.ts'
 import { shaped, statement, timed } from '../storage/database/client.ts'
 
 /** One version of a record with its change. */
@@ -83,7 +84,7 @@ export async function listVersions(
   const { rows, isCut } = await readPageRows<Row>(scope, LIST_VERSIONS, asked, { atLeast: 2 })
   const needsCount = page.includeTotal || rows.length === 0
   const [counted] = needsCount ? await read<{ total: number }>(scope, COUNT_VERSIONS, target) : []
-  if (counted?.total === 0) throw recordNotFound(recordType, id)
+  if (counted?.total === 0) throw await absentRecord(scope, baseId, recordType, id)
   const seen = policy ? await withinPolicy(scope, policy, type, rows) : rows
   const shown = isCut && seen.length === rows.length ? seen.slice(0, -1) : seen
   // A total would count versions that the policy hides.

@@ -5,12 +5,13 @@ import { authorship } from '../core/scope.ts'
 import { type Expectation, versionMismatch } from '../core/write/preconditions.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { guardUnique, variantFor, type WriteStatement } from '../data/indexes/index.ts'
-import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../data/ledger/record.ts'
+import { type RecordItem, type RecordRow, toRecord } from '../data/ledger/record.ts'
 import { CANCEL, RESTORE } from '../data/ledger/set-state.ts'
 import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
 import { tooManyWriters } from '../storage/database/retry-races.ts'
 import { underClaim } from './claims/claim-guard.ts'
 import { onBounded } from './policy-write.ts'
+import { absentRecord } from './relationships/missing-ends.ts'
 
 export type RecordKey = readonly [baseId: string, recordType: string, id: string]
 type Row = RecordRow & { readonly kind: 'updated' | 'unchanged' | 'version_mismatch' | 'stale_type' }
@@ -21,11 +22,11 @@ export async function cancelRecord(
   target: RecordKey,
   expected: Expectation,
 ): Promise<RecordItem> {
-  const [baseId, recordType, id] = target
+  const [baseId, recordType] = target
   return underClaim(scope, baseId, expected.claim, (within) =>
     onBounded(within, target, async (guarded) => {
       const row = await run(guarded, CANCEL, target, expected)
-      if (!row) throw recordNotFound(recordType, id)
+      if (!row) throw await absentRecord(guarded, ...target)
       return toRecord(recordType, row)
     }),
   )

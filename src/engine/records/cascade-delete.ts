@@ -11,6 +11,7 @@ import type { WriteScope } from '../core/write/write.ts'
 import { recordNotFound } from '../data/ledger/record.ts'
 import { type Db, statement } from '../storage/database/client.ts'
 import { areWithin } from './query/policy-read.ts'
+import { absentRecord } from './relationships/missing-ends.ts'
 
 type RecordToDelete = { recordType: string; id: string; expected: Expectation }
 /** A deleted record; `version` is that of its last log entry. */
@@ -44,6 +45,10 @@ export async function deleteRecords(
     const roots = rows.filter((row) => row !== undefined)
     const cascaded = new Map((await lockCascade(tx, baseId, roots)).map((each) => [each.rowNo, each]))
     const found = rows.map((row) => (row === undefined ? undefined : cascaded.get(row)))
+    const [only, ...others] = targets
+    // Of one record, the error knows its id if the external id was sent.
+    if (only && others.length === 0 && !found[0])
+      refuse([await absentRecord({ ...scope, db: tx }, baseId, only.recordType, only.id)])
     refuse(targets.map((target, index) => faultOf(target, found[index])))
     await limitLinks(tx, [...cascaded.values()])
     await refuseOutsidePolicy({ ...scope, db: tx }, baseId, [...cascaded.values()])

@@ -5,7 +5,6 @@ import { runPlanned } from '../core/write/run-planned.ts'
 import type { WriteScope } from '../core/write/write.ts'
 import { variantFor } from '../data/indexes/index.ts'
 import { LOCK_WHOLE } from '../data/ledger/read-statements.ts'
-import { recordNotFound } from '../data/ledger/record.ts'
 import { REMOVE_UNLINKED, type RemovedRow } from '../data/ledger/remove.ts'
 import type { CompiledType } from '../schema/compiled-types/compiled-type.ts'
 import type { Db } from '../storage/database/client.ts'
@@ -13,6 +12,7 @@ import { type RecordKey, writeRecord } from './cancel.ts'
 import { deleteRecords } from './cascade-delete.ts'
 import { underClaimToEnd } from './claims/claim-guard.ts'
 import { whereBounded } from './policy-write.ts'
+import { absentRecord } from './relationships/missing-ends.ts'
 
 /**
  * Deletes the record and cascades over its links. Its id and pair are free at once.
@@ -32,7 +32,7 @@ export async function deleteRecord(
       const row = await writeRecord(guarded, target, expected, (type, values) =>
         removeAfterBuilds(guarded.db, type, target, values),
       )
-      if (!row) throw recordNotFound(target[1], target[2])
+      if (!row) throw await absentRecord(guarded, ...target)
       if (row.kind === 'linked') await deleteLinked(guarded, target, expected)
     }),
   )

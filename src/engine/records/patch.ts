@@ -25,7 +25,7 @@ import { addLinks, type RecordLink, readOwnLinks } from './links.ts'
 import { type ListPatch, patchLists } from './list-patch.ts'
 import { boundedWrite, isWithin, seenRow, wholeContent } from './policy-write.ts'
 import { compareReadOnly } from './read-only-fields.ts'
-import { idOfPair } from './relationships/missing-ends.ts'
+import { absentRecord } from './relationships/missing-ends.ts'
 import { upsert } from './upsert.ts'
 
 /** A merge-patch (RFC 7396) of data and pair, or operations (RFC 6902) on `/data`, `/external_id`, `/external_source`. */
@@ -51,7 +51,7 @@ export async function patchRecord(
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const [row] = await tx.query<RecordRow>(LOCK, [baseId, recordType, id])
-    if (!row) throw recordNotFound(recordType, id, await idOfPair(within, baseId, recordType, id))
+    if (!row) throw await absentRecord(within, baseId, recordType, id)
     if (!(await isWithin(within, policy, type, id))) throw recordNotFound(recordType, id)
     if (expected.versions && !expected.versions.includes(row.version))
       throw versionMismatch(row.version, expected.versions)

@@ -4,13 +4,13 @@ import { authorize, refuseWithPolicy, visibleType } from '../core/row-policy/app
 import type { Scope } from '../core/scope.ts'
 import { expandsPast, parseExpand } from '../data/ledger/expansion.ts'
 import { GET } from '../data/ledger/read-statements.ts'
-import { type RecordItem, type RecordRow, recordNotFound, toRecord } from '../data/ledger/record.ts'
+import { type RecordItem, type RecordRow, toRecord } from '../data/ledger/record.ts'
 import { activeClaimsOf } from './claims/index.ts'
 import { type Include, refuseClaims } from './list.ts'
 import { asksPast, getPastRecord, type PastArgs, readPast } from './query/point-in-time.ts'
 import { readBounded } from './query/policy-read.ts'
 import { expandRecords } from './related/expand.ts'
-import { idOfPair } from './relationships/missing-ends.ts'
+import { absentRecord } from './relationships/missing-ends.ts'
 
 /**
  * Reads the current record, or its state at a point in time.
@@ -46,7 +46,7 @@ export async function getRecord(
     : await readPlain(scope, baseId, recordType, id)
   if (!row) {
     await requireType(scope, baseId, recordType)
-    throw recordNotFound(recordType, id, await idOfPair(scope, baseId, recordType, id))
+    throw await absentRecord(scope, baseId, recordType, id)
   }
   const record = toRecord(recordType, row)
   if (paths) record.expansion = (await expandRecords(scope, { baseId, recordType }, paths, [id]))[0]

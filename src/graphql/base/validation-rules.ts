@@ -40,9 +40,11 @@ const advising =
     )
 
 const MOST_NAMES = 20
-function argumentsOf(context: ValidationContext, message: string): string {
+function argumentsOf(context: ValidationContext, message: string, argument: string): string {
   const names = context.getDirective() ? [] : (context.getFieldDef()?.args.map((each) => each.name) ?? [])
   const isShort = names.length > 0 && names.length <= MOST_NAMES
+  if (argument === 'externalId' && names.includes('id'))
+    return `${message} Find the record with a filter on external_id, and send its id.`
   return isShort ? `${message} It takes ${names.join(', ')}.` : message
 }
 

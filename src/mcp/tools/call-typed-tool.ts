@@ -58,7 +58,7 @@ export async function callTyped(
     const shape = operation === 'update' ? ReservedOfUpdate : Reserved
     const { id, expected_version, claim_id, clear, append, remove, relationships, ...rest } = check(
       shape,
-      reserved,
+      operation === 'update' ? { ...pairOf(stated), ...reserved } : reserved,
       inBody(),
     )
     const { external_id, external_source, ...how } = rest
@@ -85,6 +85,10 @@ export async function callTyped(
     throw advised(withPaths(thrown, place), args, tool)
   }
 }
+
+/** The external id that an update states, by which a record without an id may be meant. */
+const pairOf = ({ external_id }: Record<string, unknown> = {}) =>
+  typeof external_id === 'string' ? { external_id } : {}
 
 /** Says so if the properties are in `data`, or the record has an `id`, as in the generic tools. */
 function advised(thrown: unknown, args: Record<string, unknown>, { input, operation }: TypedTool): unknown {

@@ -8,18 +8,13 @@ import { type Page, type PageArgs, readPage, toPage } from '../../core/page.ts'
 import { authorize, policyOn, rightsOf, visibleType } from '../../core/row-policy/apply.ts'
 import { readPageRows, type Scope } from '../../core/scope.ts'
 import { bindFilter, bindSort } from '../../data/filter/check-fields.ts'
-import {
-  type RecordItem,
-  type RecordRow,
-  recordNotFound,
-  toRecord,
-  toView,
-} from '../../data/ledger/record.ts'
+import { type RecordItem, type RecordRow, toRecord, toView } from '../../data/ledger/record.ts'
 import { namedTypes } from '../../storage/access/access.ts'
 import { lagging, shaped } from '../../storage/database/client.ts'
 import { readQuestion } from '../query/compile-query.ts'
 import { type Projection, parseFields, project } from '../query/projection.ts'
 import { type Relationship, toRelationship, toRelationshipView } from '../relationships/index.ts'
+import { absentRecord } from '../relationships/missing-ends.ts'
 import { type Titled, titleIn } from '../titles.ts'
 import { requireRelationshipTypes } from './check-types.ts'
 import { adviseDirection } from './direction-advice.ts'
@@ -95,7 +90,7 @@ export async function relatedRecords(
   })
   const { rows, isCut } = await readPageRows<Row>(scope, lagging(shaped(statement.text)), statement.values)
   const [first] = rows
-  if (!first?.starts) throw recordNotFound(recordType, id)
+  if (!first?.starts) throw await absentRecord(scope, baseId, recordType, id)
   if (first.too_large) throw tooLarge()
   const found = toPage(
     rows.filter(({ n }) => n !== null),

@@ -3,6 +3,7 @@ import { type Detail, type DomainError, invalid } from '../../../foundation/erro
 import { findType } from '../../core/load-type.ts'
 import { rightsOf } from '../../core/row-policy/apply.ts'
 import type { Scope } from '../../core/scope.ts'
+import { recordNotFound } from '../../data/ledger/record.ts'
 import type { FoundLink } from '../../data/ledger/relationship-statements.ts'
 import { namedTypes } from '../../storage/access/access.ts'
 import { statement } from '../../storage/database/client.ts'
@@ -56,7 +57,7 @@ const ID_OF_PAIR = statement(
 )
 
 /** The id of the record with this external id, if the caller may read it. */
-export async function idOfPair(
+async function idOfPair(
   scope: Scope,
   baseId: string,
   recordType: string,
@@ -68,6 +69,14 @@ export async function idOfPair(
   const id = row?.id ?? ''
   return (await within(scope, baseId, recordType, [id])).has(id) ? row?.id : undefined
 }
+
+/** The error for an absent record, with its id where the external id was sent. */
+export const absentRecord = async (
+  scope: Scope,
+  baseId: string,
+  recordType: string,
+  id: string,
+): Promise<DomainError> => recordNotFound(recordType, id, await idOfPair(scope, baseId, recordType, id))
 
 const TYPE_IDS = statement(
   'record_types_of_ends',
