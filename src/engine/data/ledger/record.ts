@@ -156,12 +156,16 @@ export function viewOf<Item extends Shown>(record: Item): ViewOf<Item> {
 }
 
 /** Serializes a row to the REST format, with its data as JSON text. Ids and types need no escaping. */
-export function toViewText(recordType: string, row: RecordRow & { score?: number }): string {
-  const { cancelled_at } = row
+export function toViewText(
+  recordType: string,
+  row: RecordRow & { score?: number },
+  data: unknown = row.data,
+): string {
+  const { cancelled_at, external_id: externalId, external_source: source } = row
   const cancelled = cancelled_at
     ? `"cancelled","cancelled_at":"${written(cancelled_at)}"`
     : '"active","cancelled_at":null'
-  return `{"id":"${row.id}","record_type":"${recordType}","data":${row.data},"created_at":"${written(row.created_at)}","updated_at":"${written(row.updated_at)}","external_id":${JSON.stringify(row.external_id)},"external_source":${JSON.stringify(row.external_source)},"version":${row.version},"status":${cancelled}${row.valid ? '' : ',"valid":false'}${row.score === undefined ? '' : `,"_search_score":${row.score}`}}`
+  return `{"id":"${row.id}","record_type":"${recordType}","data":${data},"created_at":"${written(row.created_at)}","updated_at":"${written(row.updated_at)}","external_id":${externalId && JSON.stringify(externalId)},"external_source":${source && JSON.stringify(source)},"version":${row.version},"status":${cancelled}${row.valid ? '' : ',"valid":false'}${row.score === undefined ? '' : `,"_search_score":${row.score}`}}`
 }
 
 export type Pair = { externalId: string; externalSource: string }

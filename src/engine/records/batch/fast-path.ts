@@ -65,7 +65,7 @@ function outcomeOf(recordType: string, { index, type, write }: PlainUpsert, row:
   return outcomeWith(
     { index, type, operation: kind, id, version },
     recordType,
-    { ...row, data: write.data },
+    Object.assign(row, { data: write.data }),
     write.text,
   )
 }

@@ -77,6 +77,7 @@ const needs = new WeakMap<readonly Failure[], { read: number; names: Set<string>
 
 /** Whether the failures fill the list of details, so that others need no details. */
 export function areEnough(failures: readonly Failure[]): boolean {
+  if (failures.length === 0) return false
   if (failures.length >= LIMITS.explainedFailures) return true
   const need = needs.get(failures) ?? { read: 0, names: new Set() }
   needs.set(failures, need)

@@ -25,12 +25,12 @@ export type Outcome = {
 
 type Did = Omit<Outcome, 'record' | 'recordText'>
 
-/** Builds an outcome, with the serialized data if it is already available. */
-export const outcomeWith = (did: Did, recordType: string, row: RecordRow, dataText?: string): Outcome => ({
-  ...did,
-  record: toRecord(recordType, row),
-  ...(dataText !== undefined && { recordText: () => toViewText(recordType, { ...row, data: dataText }) }),
-})
+/** Completes an outcome, with the serialized data if it is already available. */
+export const outcomeWith = (did: Did, recordType: string, row: RecordRow, dataText?: string): Outcome =>
+  Object.assign(did, {
+    record: toRecord(recordType, row),
+    ...(dataText !== undefined && { recordText: () => toViewText(recordType, row, dataText) }),
+  })
 
 /** REST rows of the outcomes; `record` only if there is one. */
 export async function outcomeRows(outcomes: readonly Outcome[]): Promise<JsonRows> {
@@ -42,16 +42,16 @@ export async function outcomeRows(outcomes: readonly Outcome[]): Promise<JsonRow
   return new JsonRows(texts)
 }
 
+/** Ids need no escaping. */
 function textOf(outcome: Outcome): string {
   const { index, type, operation, id, version, linked, replaced, warnings, recordText } = outcome
-  const did = `{"index":${index},"type":"${type}","operation":"${operation}","id":${JSON.stringify(id)},"version":${version}`
-  const more = Object.entries({ relationships: linked, replaced, warnings })
-    .map(([name, value]) => (value ? `,"${name}":${JSON.stringify(value)}` : ''))
-    .join('')
-  const text = `${did}${more}`
+  const more = linked || replaced || warnings ? moreText({ relationships: linked, replaced, warnings }) : ''
+  const text = `{"index":${index},"type":"${type}","operation":"${operation}","id":"${id}","version":${version}${more}`
   const record = recordText?.() ?? (outcome.record && JSON.stringify(viewOf(outcome.record)))
   return record ? `${text},"record":${record}}` : `${text}}`
 }
+
+const moreText = (more: object): string => `,${JSON.stringify(more).slice(1, -1)}`
 
 type Done = Pick<Outcome, 'operation' | 'id' | 'version' | 'replaced' | 'warnings'> & {
   relationships?: LinkCounts

@@ -7,37 +7,34 @@ import type { Permission } from '../../storage/access/grants.ts'
 import { collect, refuse } from './faults.ts'
 import { type Failure, kindOfOperation } from './operation.ts'
 
-type Need = { permission: Permission; recordType: string; path: string }
+/** Hears of a permission that an operation needs, with the place of the field that names the type: `at` and its name. */
+type Hear = (permission: Permission, recordType: string, at: string, name: string) => void
 
-/** Permissions that a raw operation needs, checked before its validity. */
-function needsOf(raw: unknown): Need[] {
+/** Tells which permissions a raw operation needs, checked before its validity. */
+function eachNeed(raw: unknown, hear: Hear): void {
   const fields = (raw ?? {}) as Record<string, unknown>
   const kind = kindOfOperation(fields)
-  if (kind && !kind.managedAs) return [{ permission: 'manage', recordType: '*', path: '' }]
-  if (kind?.managedAs) {
+  if (kind) {
     const { id } = fields
-    return typeof id === 'string'
-      ? [{ permission: 'manage', recordType: kind.managedAs(id), path: '/id' }]
-      : []
+    if (!kind.managedAs) hear('manage', '*', '', '')
+    else if (typeof id === 'string') hear('manage', kind.managedAs(id), '', '/id')
+    return
   }
-  const needs = needsAt(fields, NAMED, '')
+  eachNeedAt(fields, NAMED, '', hear)
   const { relationships } = fields
   if (Array.isArray(relationships))
     for (const [n, link] of relationships.entries())
-      needs.push(...needsAt(link, ['record_type'], `/relationships/${n}`))
-  return needs
+      eachNeedAt(link, ['record_type'], `/relationships/${n}`, hear)
 }
 
 /** Fields that name record types. */
 const NAMED = ['record_type', 'source_record_type', 'target_record_type']
 
-function needsAt(fields: unknown, names: readonly string[], at: string): Need[] {
-  const needs: Need[] = []
+function eachNeedAt(fields: unknown, names: readonly string[], at: string, hear: Hear): void {
   for (const name of names) {
     const recordType = ((fields ?? {}) as Record<string, unknown>)[name]
-    if (typeof recordType === 'string') needs.push({ permission: 'write', recordType, path: `${at}/${name}` })
+    if (typeof recordType === 'string') hear('write', recordType, at, `/${name}`)
   }
-  return needs
 }
 
 /**
@@ -51,12 +48,18 @@ export async function requirePermissions(
 ): Promise<void> {
   const failures: Failure[] = []
   const access = rightsOf(scope)
-  for (const [index, each] of raw.entries()) {
+  let index = 0
+  let written: string | undefined
+  const hear: Hear = (permission, recordType, at, name) => {
+    // Most operations write the type of the one before.
+    if (permission === 'write' && recordType === written) return
+    if (!access.allows(permission, baseId, recordType))
+      collect(failures, index, () => requireOperation(access, permission, baseId, recordType, `${at}${name}`))
+    else if (permission === 'write') written = recordType
+  }
+  for (; index < raw.length; index++) {
     if (turnIsOver()) await nextTurn()
-    for (const { permission, recordType, path } of needsOf(each)) {
-      if (access.allows(permission, baseId, recordType)) continue
-      collect(failures, index, () => requireOperation(access, permission, baseId, recordType, path))
-    }
+    eachNeed(raw[index], hear)
   }
   refuse(failures)
 }

@@ -84,8 +84,8 @@ export async function validateRecords(
       const { batchBytes } = scope.limits
       if (chars > batchBytes) throw tooLarge(batchBytes, `/operations/${operation.index}`)
     }
-    collect(failures, operation.index, () => refuseSourcePair(type, operation.write.pair))
-    const { data } = operation.write
+    const { data, pair } = operation.write
+    if (pair) collect(failures, operation.index, () => refuseSourcePair(type, pair))
     // Under a row policy the data is complete only with hidden properties, so only property names are checked
     // here.
     const error = policy ? hiddenNames(policy, data) : refusalOf(scope, type, data, areEnough(failures))
@@ -106,8 +106,9 @@ const UNEXPLAINED: Detail = { path: '/data', code: 'invalid', message: 'The data
 
 /** Validation errors of the data, if any. */
 export function faultsOf(scope: WriteScope, type: CompiledType, data: unknown): DomainError | undefined {
-  const [first, ...rest]: Detail[] = type.schema.validate(data, '/data', scope.checks)
-  return first && invalid(first, ...rest)
+  const faults: Detail[] = type.schema.validate(data, '/data', scope.checks)
+  const [first] = faults
+  return first && invalid(first, ...faults.slice(1))
 }
 
 /** Validates link operations. The ends are checked later, since an earlier operation may create them. */

@@ -27,11 +27,14 @@ export async function readOperations(
   const names = openNames()
   const failures: Failure[] = []
   const operations: Operation[] = []
-  for (const [index, each] of list.entries()) {
+  let index = 0
+  const read = () => readOperation(list[index], index, names, limits)
+  const name = () => nameOperation(list[index], index, names)
+  for (; index < list.length; index++) {
     if (turnIsOver()) await nextTurn()
-    const operation = collect(failures, index, () => readOperation(each, index, names, limits))
+    const operation = collect(failures, index, read)
     // An invalid operation defines its name too, so that references to it add no further errors.
-    collect(failures, index, () => nameOperation(each, index, names))
+    collect(failures, index, name)
     if (operation) operations.push(operation)
   }
   for (const operation of operations) operation.isNamed = names.isReferred(operation.index)
@@ -55,7 +58,7 @@ export function readList(raw: unknown): readonly unknown[] {
 function readOperation(raw: unknown, index: number, names: Names, limits: Limits): Operation {
   const type = requireType(raw)
   const shaped = check(OPERATION_SHAPES[type], raw, inBody())
-  return { ...readOne(shaped, names, limits), index, isNamed: false } as Operation
+  return Object.assign(readOne(shaped, names, limits), { index, isNamed: false }) as Operation
 }
 
 function nameOperation(raw: unknown, index: number, names: Names): void {
