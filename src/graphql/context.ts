@@ -12,7 +12,7 @@ import { seal, unseal } from '../engine/core/sealed-token.ts'
 import * as plans from '../engine/core/write/plan-store.ts'
 import type { Engine, Scope, TokenSession, Via } from '../engine/engine.ts'
 import { beforeProposals } from '../engine/environments/change-sets/proposals.ts'
-import type { MadeCall } from '../engine/log/calls/made-call.ts'
+import type { EndedCall } from '../engine/log/calls/made-call.ts'
 import type { ToolCall } from '../engine/log/tool-call.ts'
 import {
   type Access,
@@ -244,10 +244,9 @@ const namesOfGrants = new WeakMap<Access['grants'], string>()
 const servers = new WeakMap<object, number>()
 let opened = 0
 function serverOf({ egress }: Context['scope']): number {
-  const known = servers.get(egress)
-  if (known !== undefined) return known
-  servers.set(egress, ++opened)
-  return opened
+  const server = servers.get(egress) ?? ++opened
+  servers.set(egress, server)
+  return server
 }
 
 /** Cache key for a set of grants on a server. Tokens with equal grants share it. */
@@ -278,8 +277,9 @@ export const duringCall = (context: Context, call: ToolCall): Context => ({
   scope: { ...context.scope, call },
 })
 
-/** Records a call that is over, behind its answer. */
-export const recordCall = ({ scope }: Context, call: MadeCall): void => scope.calls.record(call)
+/** Records one of the `calls` of a request that is over, behind its answer. */
+export const recordCall = ({ scope }: Context, call: EndedCall, calls: number) =>
+  scope.calls.record(call, scope.writes, calls)
 
 /** The tasks of the caller. */
 export const tasksOf = ({ scope }: Context) => ({

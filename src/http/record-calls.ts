@@ -29,7 +29,7 @@ export function recordCalls(request: FastifyRequest, reply: FastifyReply, status
   const { failure, id: requestId, routeOptions } = request
   const caller: Context | undefined = request.caller
   if (caller === undefined) return
-  const { actor, via, writes, access } = caller.scope
+  const { actor, via, access } = caller.scope
   const surface = surfaceOf(routeOptions.url)
   const address = addressOf(request, surface)
   const found = [...(request.calls?.(status) ?? [])]
@@ -72,7 +72,7 @@ export function recordCalls(request: FastifyRequest, reply: FastifyReply, status
       bytesIn: Math.round(bytesIn),
       bytesOut: Math.round(bytesOut),
     }
-    const record = (end?: CallEnd) => recordCall(caller, { ...made, ...end, wrote: writes.any })
+    const record = (end?: CallEnd) => recordCall(caller, { ...made, ...end }, calls.length)
     if (later) void later.then(record)
     else record()
   }

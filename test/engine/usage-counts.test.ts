@@ -20,6 +20,7 @@ const callOf = (token: string, tool: string, more: Partial<MadeCall> = {}): Made
   bytesOut: 20,
   arguments: {},
   wrote: false,
+  changes: 0,
   ...more,
 })
 

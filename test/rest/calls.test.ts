@@ -130,9 +130,18 @@ describe('the calls of a base', () => {
   })
 
   test('count the changes of equal request ids once', async () => {
+    const operations = [{ type: 'create_record', record_type: 'ticket', data: { stage: 'new' } }]
     for (let n = 0; n < 3; n++) await tool('create_ticket', { stage: 'new' }, 'reused')
+    await tool('batch', { operations }, 'reused')
     const found = await calls('request_id=reused')
-    expect(found.reduce((sum, { changes }) => sum + changes, 0)).toBe(3)
+    expect(found.reduce((sum, { changes }) => sum + changes, 0)).toBe(4)
+  })
+
+  test('say that a write which left all as it was changed nothing', async () => {
+    const same = { record_type: 'ticket', id: 'same', data: { stage: 'new' } }
+    for (const id of ['first', 'second']) await tool('upsert_record', same, id)
+    expect(await calls('request_id=first')).toMatchObject([{ outcome: 'ok', changes: 1 }])
+    expect(await calls('request_id=second')).toMatchObject([{ outcome: 'ok', changes: 0 }])
   })
 
   test('tell an agent what it tried in vain', async () => {

@@ -76,7 +76,8 @@ async function put(
   const target = policy ? read : { ...read, sent: input.data }
   const links = readOwnLinks(scope, baseId, input.relationships)
   const { claim, stated } = named.expected
-  if (!policy && !links && claim === null && !stated) return upsert(scope, baseId, recordType, target)
+  if (!policy && !links && claim === null && !stated)
+    return told(scope, await upsert(scope, baseId, recordType, target))
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const record = policy
@@ -86,6 +87,14 @@ async function put(
     if (claim !== null) await keepClaim(within, baseId, claim, record)
     return linked ? { ...record, linked } : record
   })
+}
+
+/** Counts what a write has changed with its only statement. */
+function told({ db, changeSet, writes }: WriteScope, record: RecordItem): RecordItem {
+  if (db.isTransaction || changeSet !== undefined) return record
+  writes.told++
+  if (record.operation !== 'unchanged') writes.changes++
+  return record
 }
 
 function readTarget(scope: WriteScope, named: Named, input: PutInput): RecordWrite {

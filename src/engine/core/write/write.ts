@@ -115,7 +115,7 @@ async function carryOut<T extends object>(
   // Rights may have changed while the request waited for its body, for user input or in a queue.
   if (!areRightsCurrent(scope)) await recheckRights(scope)
   if (dryRun) return rehearse(scope, writing, run, key)
-  scope.writes.any = true
+  scope.writes.begun++
   try {
     const answer = key
       ? await claimKey<T & Told>(scope, key, {

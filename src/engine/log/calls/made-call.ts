@@ -3,8 +3,16 @@ import type { Actor } from '../../storage/access/token-session.ts'
 /** The address that a call came to. */
 export type Surface = 'rest' | 'mcp' | 'graphql' | 's3'
 
+/** A tool call, or another request, that is over, with what it changed. */
+export type MadeCall = EndedCall & {
+  /** Whether it may have changed something. */
+  readonly wrote: boolean
+  /** How much it changed; null where only the change log can tell. */
+  readonly changes: number | null
+}
+
 /** A tool call, or another request, that is over. */
-export type MadeCall = {
+export type EndedCall = {
   readonly baseId: string
   readonly actor: Actor
   readonly via: string
@@ -23,9 +31,16 @@ export type MadeCall = {
   readonly bytesIn: number
   readonly bytesOut: number
   readonly arguments: unknown
-  /** Whether it may have changed something. */
-  readonly wrote: boolean
 }
+
+export type Writes = { readonly begun: number; readonly told: number; readonly changes: number }
+
+/** One of the `calls` of a request with what its writes tell. One of several does not know which changes it made. */
+export const withChanges = (call: EndedCall, { begun, told, changes }: Writes, calls: number): MadeCall => ({
+  ...call,
+  wrote: begun > 0,
+  changes: begun === 0 || (told === begun && calls === 1) ? changes : null,
+})
 
 /** Outcomes that are no failure. */
 export const SUCCESSES = ['ok', 'input_required', 'cancelled'] as const

@@ -5,12 +5,13 @@ import { uuidv7 } from '../../../foundation/uuid.ts'
 import type { Db } from '../../storage/database/client.ts'
 import { maskSecrets } from '../../storage/vault/mask.ts'
 import { cutText, firstOf } from './cut-json.ts'
-import { isListed, type MadeCall } from './made-call.ts'
+import { type EndedCall, isListed, type MadeCall, type Writes, withChanges } from './made-call.ts'
 import { type CallSettings, COUNT_CHANGES, insertCalls, SETTINGS_OF_CALLS, type StoredCall } from './store.ts'
 import { openUsage } from './usage-recorder.ts'
 
 export type CallRecorder = {
-  record(call: MadeCall): void
+  /** Records one of the `calls` of a request that made these writes. */
+  record(call: EndedCall, writes: Writes, calls: number): void
   /** Stores what waits, for a reader. It does not fail. */
   settle(): Promise<void>
   /** How many calls were not stored, since too many waited or the database was away. */
@@ -19,8 +20,10 @@ export type CallRecorder = {
   settleUsage(): Promise<void>
 }
 
-/** `isRaw`: its arguments are whole, and may have secrets. */
-type Waiting = StoredCall & { readonly wrote: boolean; readonly isRaw: boolean }
+/** A call to store. `changes` is null where they are to be counted. */
+type Waiting = Omit<StoredCall, 'arguments' | 'changes'> & Pick<MadeCall, 'changes'> & Arguments
+/** Whole ones, which may have secrets; else the first part of them as text. */
+type Arguments = { readonly whole?: unknown; readonly part?: string }
 type Deps = {
   readonly db: Db
   readonly log: Log
@@ -61,7 +64,8 @@ export function openCallRecorder({ db, log, secretsOf, settledSeq }: Deps): Call
     await storing
   }
   return {
-    record(call) {
+    record(ended, writes, calls) {
+      const call = withChanges(ended, writes, calls)
       usage.count(call)
       if (!isListed(call)) return
       const { tokenId } = call.actor
@@ -106,57 +110,59 @@ const toWaiting = (call: MadeCall): Waiting => ({
   ...argumentsOf(call),
   request_id: call.requestId,
   call_id: call.callId,
-  changes: 0,
-  wrote: call.wrote,
+  changes: call.changes,
 })
 
-/** Few bases keep arguments, so short ones are cut and rid of secrets when they are stored. */
-function argumentsOf({ arguments: args, bytesIn }: MadeCall): Pick<Waiting, 'arguments' | 'isRaw'> {
-  if (args === undefined) return { arguments: null, isRaw: false }
-  const most = LIMITS.callArgumentBytes
-  const text = bytesIn <= most ? JSON.stringify(args) : undefined
-  const isRaw = text !== undefined && text.length <= most
-  return { arguments: isRaw ? text : firstOf(args, most), isRaw }
+/** Few bases keep arguments, so short ones are printed, cut and rid of secrets when they are stored. */
+function argumentsOf({ arguments: args, bytesIn }: MadeCall): Arguments {
+  if (args === undefined) return {}
+  return bytesIn <= LIMITS.callArgumentBytes
+    ? { whole: args }
+    : { part: firstOf(args, LIMITS.callArgumentBytes) }
 }
 
 async function store(db: Db, batch: readonly Waiting[], secretsOf: Deps['secretsOf']): Promise<void> {
   const bases = [...new Set(batch.map(({ base_id }) => base_id))]
   const found = await db.query<CallSettings>(SETTINGS_OF_CALLS, [bases])
   const settings = new Map(found.map((each) => [each.id, each]))
-  const changes = await countChanges(db, batch)
+  const counted = await countChanges(db, batch)
   const rows: StoredCall[] = []
-  for (const [n, { wrote: _, isRaw, ...call }] of batch.entries()) {
+  for (const [n, call] of batch.entries()) {
     const { days = 0, withArguments = false } = settings.get(call.base_id) ?? {}
     if (days === 0) continue
-    const shown = withArguments && call.arguments !== null ? await masked(call, isRaw, secretsOf) : null
-    rows.push({ ...call, arguments: shown, changes: changes.get(n) ?? 0 })
+    const shown = withArguments ? await masked(call, secretsOf) : null
+    rows.push({ ...call, arguments: shown, changes: call.changes ?? counted.get(n) ?? 0 })
   }
   if (rows.length > 0) await insertCalls(db, rows)
 }
 
-/** The changes of each call of a batch, by its place. Of equal requests, the first has made all. */
+/**
+ * The changes of those calls of a batch that do not know them, by their place. Of equal requests, the first has made all that the
+ * others have not told.
+ */
 async function countChanges(db: Db, batch: readonly Waiting[]): Promise<ReadonlyMap<number, number>> {
+  if (batch.every(({ changes }) => changes !== null)) return new Map()
   const asked = new Map<string, object>()
-  for (const [n, { wrote, base_id, token_id, request_id, call_id, at, ms }] of batch.entries()) {
+  const told = new Map<string, number>()
+  for (const [n, { changes, base_id, token_id, request_id, call_id, at, ms }] of batch.entries()) {
     const key = `${base_id} ${token_id} ${request_id} ${call_id ?? ''}`
     // A second, for the clock of the database.
     const since = new Date(Date.parse(at) - ms - 1000).toISOString()
-    if (wrote && !asked.has(key)) asked.set(key, { n, base_id, token_id, request_id, call_id, since })
+    if (changes !== null) told.set(key, (told.get(key) ?? 0) + changes)
+    else if (!asked.has(key)) asked.set(key, { n, key, base_id, token_id, request_id, call_id, since })
   }
-  if (asked.size === 0) return new Map()
-  const counts = await db.query<{ n: number; changes: number }>(COUNT_CHANGES, [
+  const counts = await db.query<{ n: number; key: string; changes: number }>(COUNT_CHANGES, [
     JSON.stringify([...asked.values()]),
   ])
-  return new Map(counts.map(({ n, changes }) => [n, changes]))
+  return new Map(counts.map(({ n, key, changes }) => [n, Math.max(0, changes - (told.get(key) ?? 0))]))
 }
 
 async function masked(
-  { base_id, arguments: kept }: StoredCall,
-  isRaw: boolean,
+  { base_id, whole, part }: Waiting,
   secretsOf: Deps['secretsOf'],
 ): Promise<string | null> {
-  if (kept === null) return null
-  const text = isRaw ? firstOf(JSON.parse(kept), LIMITS.callArgumentBytes) : kept
+  const text = whole === undefined ? part : firstOf(whole, LIMITS.callArgumentBytes)
+  if (text === undefined) return null
   const isCut = text.length >= LIMITS.callArgumentBytes
   return cutText(await maskSecrets(text, await secretsOf(base_id), isCut), LIMITS.callArgumentBytes)
 }

@@ -16,25 +16,13 @@ export type CallSettings = { id: string; days: number; withArguments: boolean }
 export const COUNT_CHANGES = statement(
   'count_changes_of_calls',
   // Counted within: a join would read the whole log where the planner knows little of it.
-  `SELECT w.n::int, c.changes
-   FROM jsonb_to_recordset($1::jsonb) AS w (n int, base_id text, token_id text, request_id text, call_id text, since timestamptz)
+  `SELECT w.n::int, w.key, c.changes
+   FROM jsonb_to_recordset($1::jsonb) AS w (n int, key text, base_id text, token_id text, request_id text, call_id text, since timestamptz)
    CROSS JOIN LATERAL (
      SELECT count(*)::int AS changes FROM plinth.change c
      WHERE c.base_id = w.base_id AND c.request_id COLLATE "C" = w.request_id AND c.at >= w.since
        AND coalesce(c.token_id, w.token_id) = w.token_id AND (w.call_id IS NULL OR c.call ->> 0 = w.call_id)) c
    WHERE c.changes > 0`,
-)
-
-/** Rows of a base that is being deleted are left out: they would outlive it. */
-const INSERT = statement(
-  'insert_calls',
-  `WITH b AS MATERIALIZED (SELECT id FROM plinth.base WHERE id = ANY ($1::text[]) FOR KEY SHARE SKIP LOCKED)
-   INSERT INTO plinth.call (base_id, id, at, token_id, actor_name, actor_kind, via, surface, endpoint, tool, route, outcome, message,
-     ms, bytes_in, bytes_out, arguments, request_id, call_id, changes)
-   SELECT e.* FROM json_to_recordset($2::json) AS e (base_id text, id uuid, at timestamptz, token_id text, actor_name text,
-     actor_kind text, via text, surface text, endpoint text, tool text, route text, outcome text, message text, ms int,
-     bytes_in bigint, bytes_out bigint, arguments text, request_id text, call_id text, changes int)
-   JOIN b ON b.id = e.base_id`,
 )
 
 /** A call as its row. */
@@ -61,7 +49,40 @@ export type StoredCall = {
   readonly changes: number
 }
 
+const COLUMNS: readonly (readonly [keyof StoredCall, type: string])[] = [
+  ['base_id', 'text'],
+  ['id', 'uuid'],
+  ['at', 'timestamptz'],
+  ['token_id', 'text'],
+  ['actor_name', 'text'],
+  ['actor_kind', 'text'],
+  ['via', 'text'],
+  ['surface', 'text'],
+  ['endpoint', 'text'],
+  ['tool', 'text'],
+  ['route', 'text'],
+  ['outcome', 'text'],
+  ['message', 'text'],
+  ['ms', 'int'],
+  ['bytes_in', 'bigint'],
+  ['bytes_out', 'bigint'],
+  ['arguments', 'text'],
+  ['request_id', 'text'],
+  ['call_id', 'text'],
+  ['changes', 'int'],
+]
+const NAMES = COLUMNS.map(([name]) => name).join(', ')
+
+/** Rows of a base that is being deleted are left out: they would outlive it. Lists take half the time of JSON. */
+const INSERT = statement(
+  'insert_calls',
+  `WITH b AS MATERIALIZED (SELECT id FROM plinth.base WHERE id = ANY ($1::text[]) FOR KEY SHARE SKIP LOCKED)
+   INSERT INTO plinth.call (${NAMES})
+   SELECT e.* FROM unnest(${COLUMNS.map(([, type], n) => `$${n + 1}::${type}[]`).join(', ')}) AS e (${NAMES})
+   WHERE e.base_id IN (SELECT id FROM b)`,
+)
+
 export async function insertCalls(db: Db, rows: readonly StoredCall[]): Promise<void> {
-  const bases = [...new Set(rows.map(({ base_id }) => base_id))]
-  await db.query(INSERT, [bases, JSON.stringify(rows)])
+  const columns = COLUMNS.map(([name]) => rows.map((row) => row[name]))
+  await db.query(INSERT, columns)
 }
