@@ -39,30 +39,17 @@ async function feed(sha: Hash, value: unknown, levels: number): Promise<void> {
 /** `digest` in hexadecimal, as `sha256sum` prints it. */
 export const hexDigest = (value: unknown): string => hash('sha256', canonicalText(value), 'hex')
 
-/** JSON with sorted keys: equal values have equal texts. */
-export const canonicalText = (value: unknown): string => textOf(value) ?? ''
+/** JSON with sorted keys: equal values have equal texts. Array indexes come first, by number, as in any object. */
+export const canonicalText = (value: unknown): string => JSON.stringify(sorted(value)) ?? ''
 
-/** Undefined for what JSON leaves out, such as undefined itself. */
-function textOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map((item) => textOf(item) ?? 'null').join(',')}]`
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(sorted)
   const of = value as Record<string, unknown>
-  let members = ''
-  for (const key of sortedKeys(of)) {
-    const member = textOf(of[key])
-    if (member !== undefined) members += `${members && ','}${JSON.stringify(key)}:${member}`
-  }
-  return `{${members}}`
+  const copy: Record<string, unknown> = {}
+  // An assignment to this one would set the prototype.
+  for (const key of Object.keys(of).sort())
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: sorted(of[key]), enumerable: true })
+    else copy[key] = sorted(of[key])
+  return copy
 }
-
-/** The keys in the order that digests have: array indexes by number, then the others by their characters. */
-function sortedKeys(of: Record<string, unknown>): string[] {
-  const keys = Object.keys(of)
-  // An object lists its array indexes first, by number.
-  const others = keys.findIndex((key) => !isIndex(key))
-  if (others === 0) return keys.sort()
-  return others < 0 ? keys : [...keys.slice(0, others), ...keys.slice(others).sort()]
-}
-
-const INDEX = /^(?:0|[1-9]\d{0,9})$/
-const isIndex = (key: string): boolean => INDEX.test(key) && Number(key) < 2 ** 32 - 1
