@@ -120,6 +120,17 @@ test('the change of a type is undone alone by its seq, records and all, also ove
   expect(await dataOf('toll', 'b')).toEqual({ sum: 1 })
 })
 
+test('the undo of a rename counts no record that was deleted since', async () => {
+  await newType('gift')
+  await define('gift', rename)
+  const { request_id } = await lastChange('gift')
+  succeed(await world.call('DELETE', at('b', 'gift')))
+  const { plan, done } = await undo({ request_id })
+  expect(plan.what).toContain('updates 2 gift, updates 1 record type')
+  expect(done).toMatchObject({ count: 3 })
+  expect(await dataOf('gift', 'c')).toEqual({ sum: 2 })
+})
+
 test('two renames of an actor are undone together', async () => {
   await newType('cost')
   await define('cost', rename)

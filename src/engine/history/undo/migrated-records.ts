@@ -81,7 +81,12 @@ async function madeBy(
   return made
 }
 
-type Plan = { readonly changes: readonly FoundChange[]; readonly found: readonly Step[] | Obstacle }
+type Plan = {
+  readonly changes: readonly FoundChange[]
+  readonly found: readonly Step[] | Obstacle
+  /** Whether something has deleted the resource since. */
+  readonly isGone: boolean
+}
 
 /** Leaves to the undo of a rename what it takes back, also of records that something else has changed since. */
 export function leaveToRenames(
@@ -91,14 +96,14 @@ export function leaveToRenames(
   const planOf = new Map(
     plans.flatMap(({ changes, found }) => changes.map(({ seq }) => [seq, found] as const)),
   )
-  return plans.map(({ changes, found }) => {
+  return plans.map(({ changes, found, isGone }) => {
     const makers = changes.map(({ seq }) => renamings.find(({ made }) => made.has(seq))?.type.seq ?? 0)
     const reverts = makers.map((maker) => planOf.get(maker))
     if (reverts.some((revert) => !revert || 'code' in revert)) return found
     if ('length' in found && found.some(({ change }) => !changes.includes(change))) return found
     const isDone = reverts.every((revert) => revert && 'length' in revert && revert.length === 0)
     if ('code' in found)
-      return isDone ? [] : changes.map((change, n) => toMigrate(change, makers[n] ?? 0, false))
+      return isDone || isGone ? [] : changes.map((change, n) => toMigrate(change, makers[n] ?? 0, false))
     return isDone
       ? found
       : found.map(({ change }) => toMigrate(change, makers[changes.indexOf(change)] ?? 0, true))

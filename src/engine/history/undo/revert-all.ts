@@ -31,6 +31,7 @@ export async function revertAll(
   const { scope, baseId } = undoing
   const plans = await mapResourceEntries(scope.db, baseId, changes, (of) => ({
     ...{ changes: [...of.changes.values()], found: stepsOf(of, onConflict === 'force') },
+    isGone: of.entries.at(-1)?.operation === 'delete',
   }))
   const renamings = await findRenamings(scope.db, baseId, changes)
   const planned = leaveToRenames(plans, renamings)
