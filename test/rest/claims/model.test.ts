@@ -15,6 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+let serial = 0
 const RECORDS = 3
 const MOST = 2
 
@@ -38,10 +39,14 @@ const attemptsOf = ({ version, last }: Entry): number => {
 }
 
 class Claim implements fc.AsyncCommand<Model, Real> {
+  readonly patches: boolean
+  constructor(patches: boolean) {
+    this.patches = patches
+  }
   check = () => true
-  toString = () => 'claim'
+  toString = () => (this.patches ? 'claim and patch' : 'claim')
   async run(model: Model, { type }: Real) {
-    const body = { max_attempts: MOST }
+    const body = { max_attempts: MOST, sort: 'id', ...(this.patches && { patch: { at: ++serial } }) }
     const { data } = succeed(await call('POST', `/v1/crm/records/${type}/claim`, body))
     const n = model.findIndex(isFree)
     const entry = model[n]
@@ -49,6 +54,8 @@ class Claim implements fc.AsyncCommand<Model, Real> {
     if (!entry) return
     const attempts = attemptsOf(entry)
     expect(data[0].claim.attempts).toBe(attempts)
+    if (this.patches) entry.version++
+    expect(data[0].record.version).toBe(entry.version)
     entry.last = { id: data[0].claim.id, state: 'held', version: entry.version, attempts }
   }
 }
@@ -64,13 +71,19 @@ class Act implements fc.AsyncCommand<Model, Real> {
     | 'write under it'
     | 'cancel'
     | 'restore'
+    | 'write in a batch'
+    | 'write of another'
+    | 'force'
+    | 'delete under it'
+    | 'make again'
+    | 'undo'
   readonly n: number
   constructor(name: Act['name'], n: number) {
     this.name = name
     this.n = n
   }
   check = (model: Readonly<Model>) =>
-    model[this.n]?.last !== null || ['write', 'cancel', 'restore'].includes(this.name)
+    model[this.n]?.last !== null || ['write', 'cancel', 'restore', 'make again', 'undo'].includes(this.name)
   toString = () => `${this.name} r${this.n}`
 
   async run(model: Model, { type }: Real) {
@@ -91,6 +104,51 @@ class Act implements fc.AsyncCommand<Model, Real> {
         const answer = await call('PATCH', path, { data: { at: entry.version }, claim_id: last?.id })
         expect(answer.status).toBe(isHeld ? 200 : 409)
         if (last && isHeld) last.version = entry.version = answer.body.version
+        return
+      }
+      case 'write in a batch': {
+        const write = { type: 'patch_record', record_type: type, id: `r${this.n}` }
+        const operations = [
+          { ...write, data: { at: ++serial }, claim_id: last?.id },
+          { ...write, data: { at: ++serial } },
+        ]
+        const answer = await call('POST', '/v1/crm/batch', { operations })
+        expect(answer.status, answer.text).toBe(isHeld ? 200 : 409)
+        if (!last || !isHeld) return
+        entry.version += 2
+        last.version = answer.body.data[0].version
+        return
+      }
+      case 'write of another':
+        expect((await world.call('PATCH', path, { data: { at: ++serial }, claim_id: last?.id })).status).toBe(
+          409,
+        )
+        return
+      case 'force':
+        expect((await world.call('POST', `/v1/crm/claims/${last?.id}/release?force=true`)).status).toBe(
+          isHeld ? 200 : 409,
+        )
+        if (last && isHeld) last.state = 'over'
+        return
+      case 'delete under it':
+        expect((await call('DELETE', `${path}?claim_id=${last?.id}`)).status).toBe(isHeld ? 200 : 409)
+        if (!isHeld) return
+        entry.version = succeed(await call('PUT', path, { data: {} }), 201).version
+        Object.assign(entry, { last: null, active: true })
+        return
+      case 'make again':
+        succeed(await call('DELETE', path))
+        entry.version = succeed(await call('PUT', path, { data: {} }), 201).version
+        Object.assign(entry, { last: null, active: true })
+        return
+      case 'undo': {
+        const { data } = succeed(await call('GET', `${path}/history?limit=1`))
+        const { operation, request_id, seq } = data[0]
+        if (operation === 'create') return
+        const undone = succeed(await call('POST', '/v1/crm/revert', { request_id }))
+        expect(undone.data.some(({ reverts }: { reverts: number }) => reverts === seq)).toBe(true)
+        const now = succeed(await call('GET', path))
+        Object.assign(entry, { version: now.version, active: now.status === 'active' })
         return
       }
       case 'expire':
@@ -124,9 +182,15 @@ test('claims follow a model under random sequences of claims, writes and expirie
     'write under it',
     'cancel',
     'restore',
+    'write in a batch',
+    'write of another',
+    'force',
+    'delete under it',
+    'make again',
+    'undo',
   ]
   const commands = [
-    fc.constant(new Claim()),
+    fc.boolean().map((patches) => new Claim(patches)),
     fc.tuple(fc.constantFrom(...names), fc.nat({ max: RECORDS - 1 })).map(([name, n]) => new Act(name, n)),
   ]
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands: 30 }), async (run) => {
