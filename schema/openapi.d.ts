@@ -247,6 +247,7 @@ export type ReviewRequest = {
       record_type: string | null
       count: number
     })[]
+    paused_by?: Actor
   } | null
   proposal?: Proposal | null
   promotion?: Promotion
@@ -1516,6 +1517,7 @@ export type ChangeGroup = {
     from?: Json
     to?: Json
   }[]
+  undone: number
   undone_by: string | null
   proposed?: ({
     token_id: string | null

@@ -176,6 +176,12 @@ export const DecisionBody = z.strictObject({
   dry_run: z.boolean().optional().meta({ description: 'Decide nothing.' }),
 })
 
+/** The body that pauses a token, and that which resumes it. */
+export const PauseBody = z.strictObject({
+  note: reviewNote.meta({ description: 'Why: its calls that are refused, and who looks, read it.' }),
+  dry_run: z.boolean().optional().meta({ description: 'Change nothing.' }),
+})
+
 /** The body of a rollback. */
 export const RollbackBody = z.strictObject({
   promotion_id: z.string().meta({ description: 'The promotion to undo.' }),

@@ -184,6 +184,7 @@ const ChangeGroup = builder.objectRef<Titled<changes.ChangeGroup>>('ChangeGroup'
         'With `withFields`: the properties that its updates of records changed, the most frequent first; at most 8.',
       resolve: ({ fields }) => fields && [...fields],
     }),
+    undone: t.exposeInt('undone', { description: 'How many of these changes are undone.' }),
     undoneBy: t.exposeString('undoneBy', {
       nullable: true,
       description: 'The request that undid all of these changes.',

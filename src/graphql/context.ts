@@ -17,6 +17,7 @@ import type { ToolCall } from '../engine/log/tool-call.ts'
 import {
   type Access,
   isAdministrator,
+  isPausedBy,
   requireBaseAccess,
   requireKnownBase,
   requirePermission,
@@ -26,6 +27,7 @@ import {
 import type { Permission } from '../engine/storage/access/grants.ts'
 import { type Narrowing, narrowAccess } from '../engine/storage/access/narrow-access.ts'
 import { type ReserveBytes, ResponseBudget } from '../engine/storage/database/capped-query.ts'
+import type { DomainError } from '../foundation/errors.ts'
 import { LIMITS } from '../foundation/limits.ts'
 
 export type { Task, TaskChange } from '../engine/automation/tasks/tasks.ts'
@@ -207,6 +209,12 @@ export function requireNeed(context: Context, need: Need): void {
     if (!mayAnywhere(context, need.permission, need.anyOf))
       requirePermission(access, need.permission, need.anyOf, '*')
   } else requirePermission(access, need.permission, need.base, need.recordType)
+}
+
+/** The error where a person paused the token in the base. */
+export function pausedAt(context: Context, base: string | null): DomainError | undefined {
+  const paused = base !== null && allRights(context).paused.get(productionOf(base))
+  return paused ? isPausedBy(productionOf(base), paused) : undefined
 }
 
 /** Whether what the token writes to the base is proposed. */

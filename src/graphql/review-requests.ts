@@ -58,7 +58,7 @@ const RequestRef = builder.objectRef<ReviewRequest>('ReviewRequest').implement({
       type: 'JSON',
       nullable: true,
       description:
-        'Of a pause: what the token wrote since `since`, and how much it usually does: `{ token_id, since, writes, refused, usual, allowed, wrote }`.',
+        'Of a pause: what the token wrote since `since`, and how much it usually does: `{ token_id, since, writes, refused, usual, allowed, wrote }`, and who `paused_by` hand did it.',
     }),
     proposal: t.field({
       type: ProposalRef,
@@ -117,6 +117,25 @@ mutation('submitPreview', {
   })),
   resolve: (scope, { base: from, title, comment: note }) =>
     reviewRequests.askForReview(scope, productionOf(from), bodyOf({ from, title, note })),
+})
+
+const pauseArgs = () =>
+  builder.args((t) => ({
+    base: t.string({ required: true }),
+    id: t.string({ required: true, description: 'The id of the token.' }),
+    note: t.string({ description: 'Why.' }),
+  }))
+mutation('pauseToken', {
+  description: 'Pauses a token in a base: it can read there, and write nothing, until somebody resumes it.',
+  type: RequestRef,
+  args: pauseArgs(),
+  resolve: (scope, { base, id, ...args }) => reviewRequests.pauseToken(scope, base, id, bodyOf(args)),
+})
+mutation('resumeToken', {
+  description: 'Lets a token that is paused write again.',
+  type: RequestRef,
+  args: pauseArgs(),
+  resolve: (scope, { base, id, ...args }) => reviewRequests.resumeToken(scope, base, id, bodyOf(args)),
 })
 
 mutation('decideReviewRequest', {

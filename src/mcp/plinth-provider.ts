@@ -290,7 +290,7 @@ async function resolveTool(session: AddressSession, name: string): Promise<ToolC
     const row = sideOf(known, session)
     const access = accessTo(row, session)
     if (access === 'callable') return (args, caller) => row.call(args, session, caller)
-    throw access === 'forbidden' ? beyondGrants(name) : await unknown(session, name)
+    throw access === 'forbidden' ? beyondGrants(name, context, base) : await unknown(session, name)
   }
   if (base === null || !isNamed(name, session)) throw await unknown(session, name)
   const typed = await typedTool(base, name, context)
@@ -371,7 +371,8 @@ function accessTo(row: Tool, session: AddressSession): 'callable' | 'forbidden' 
  */
 async function unknown(session: AddressSession, name: string): Promise<Error> {
   const { context, base, readonly } = session
-  if (base !== null && !readonly && (await isOutsideGrants(session, base, name))) return beyondGrants(name)
+  if (base !== null && !readonly && (await isOutsideGrants(session, base, name)))
+    return beyondGrants(name, context, base)
   const names = (await listTools(session)).map((tool) => tool.name)
   const typed = base === null ? [] : [...(await typedTools(base, context)).all.keys()]
   const isAvailable = await availableAt(session)

@@ -50,7 +50,7 @@ const ChangeGroupPageFields = graphql(`fragment ChangeGroupPageFields on ChangeG
   data {
     request_id: requestId call { id tool endpoint client trace_id: traceId } actor { token_id: tokenId name kind via }
     first_at: firstAt last_at: lastAt last_seq: lastSeq count id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
-    fields @include(if: $withFields) { row } undone_by: undoneBy proposed { token_id: tokenId name kind count }
+    fields @include(if: $withFields) { row } undone undone_by: undoneBy proposed { token_id: tokenId name kind count }
   }
   hasMore limit nextBefore hint
 }`)
@@ -95,6 +95,7 @@ const ChangeGroup = z
         description:
           'Present with `include=fields`: the properties that its updates of records changed, the most frequent first, at most 8. `from` and `to` are present where all share the value, cut at 120 characters.',
       }),
+    undone: z.int().meta({ description: 'How many of these changes are undone.' }),
     undone_by: z.string().nullable().meta({ description: 'The request that undid all of these changes.' }),
     proposed: z
       .array(

@@ -1,6 +1,6 @@
 /** REST routes of review requests. */
 import { z } from 'zod'
-import { CONFIG_KINDS, DecisionBody, ReviewBody } from '../contract/config-shapes.ts'
+import { CONFIG_KINDS, DecisionBody, PauseBody, ReviewBody } from '../contract/config-shapes.ts'
 import { trim, writtenBody } from '../contract/response-bodies.ts'
 import { graphql } from '../graphql/document.ts'
 import { ofPreview, Promotion, PromotionFields, Proposal } from './promotions.ts'
@@ -42,6 +42,9 @@ const Pause = z.object({
       count: z.int(),
     }),
   ),
+  paused_by: Actor.optional().meta({
+    description: 'Who did it by hand. It has no usual and allowed number then, and these are 0.',
+  }),
 })
 export const ReviewRequest = z
   .object({
@@ -79,6 +82,8 @@ export const RequestFields = graphql(`fragment RequestFields on ReviewRequest {
 
 const params = z.strictObject({ base_id: baseId() })
 const one = params.extend({ id: z.string().max(64).meta({ description: 'A review request id.' }) })
+
+const ofToken = params.extend({ id: z.string().min(1).max(64).meta({ description: 'A token id.' }) })
 
 export const reviewRequests = tagged('Environments', [
   route('POST /:base_id/review-requests', {
@@ -151,6 +156,32 @@ export const reviewRequests = tagged('Environments', [
       body: trim({ ...done, promotion: promotion ? writtenBody(promotion) : undefined }),
       isLarge: true,
     }),
+    answers: ReviewRequest,
+  }),
+  route('POST /:base_id/tokens/:id/pause', {
+    summary: 'Pause a token in a base: it can read there, and write nothing, until somebody resumes it',
+    need: onBase('write'),
+    params: ofToken,
+    body: PauseBody,
+    operation: graphql(
+      `mutation PauseToken($base: String!, $id: String!, $note: String, $dryRun: Boolean) {
+        done: pauseToken(base: $base, id: $id, note: $note, dryRun: $dryRun) { ...RequestFields dry_run: dryRun }
+      }`,
+      [RequestFields],
+    ),
+    answers: ReviewRequest,
+  }),
+  route('POST /:base_id/tokens/:id/resume', {
+    summary: 'Let a token that is paused in a base write again',
+    need: onBase('write'),
+    params: ofToken,
+    body: PauseBody,
+    operation: graphql(
+      `mutation ResumeToken($base: String!, $id: String!, $note: String, $dryRun: Boolean) {
+        done: resumeToken(base: $base, id: $id, note: $note, dryRun: $dryRun) { ...RequestFields dry_run: dryRun }
+      }`,
+      [RequestFields],
+    ),
     answers: ReviewRequest,
   }),
 ])

@@ -100,6 +100,8 @@ export const FIELD_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ),
   ...group({ need: both(manage, isPreview) }, 'putConfig'),
   ...group({ need: both(read, inPreviews(manage)) }, 'createPreview'),
+  ...group({ need: both(isProduction, write) }, 'pauseToken'),
+  ...group({ need: write }, 'resumeToken'),
   ...group({ need: both(administers, covers('read')) }, 'createToken'),
   ...group({ need: covers('admin') }, 'deleteToken'),
   ...group({ need: both(isProduction, has('admin', '*'), inPreviews(read)) }, 'promote'),

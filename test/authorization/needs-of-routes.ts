@@ -170,6 +170,8 @@ export const ROUTE_NEEDS: ReadonlyMap<string, Rule> = new Map([
   ...group(
     { need: write },
     `POST /:base_id/review-requests/:id/decision
+    POST /:base_id/tokens/:id/pause
+    POST /:base_id/tokens/:id/resume
     PATCH /:base_id/files/:file_type/*
     DELETE /:base_id/files/:file_type/*
     PUT /:base_id/files/:file_type/*`,

@@ -14,13 +14,13 @@ const BUDGETS: Readonly<Record<string, number>> = {
   engine: 750,
   'engine/analytics': 4738,
   'engine/automation': 5197,
-  // With the authorizations of OAuth clients, the change-sets of a record, the reading of one token, and imports of what no longer fits.
-  'engine/configuration': 9789,
-  // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets, and pages of records that came to be on both sides.
-  'engine/core': 4008,
+  // With the authorizations of OAuth clients, the change-sets of a record, the reading of one token, and imports of what no longer fits. With sessions that are read again where a token is paused.
+  'engine/configuration': 9805,
+  // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets, and pages of records that came to be on both sides. With the pauses of a session.
+  'engine/core': 4023,
   'engine/data': 4492,
-  // With a base as one file: the lines of it, their checks, and what refuses a hostile one. With the pace of agents and their pauses. With rollbacks in parts, and values, places, external ids and ends that a proposal finds taken or gone, deletions that grew, and what an endpoint shows of it. With the hash of a preview that was looked at. With fields that are discarded, and the values of conflicts. With the fork of what force replaced, for rollbacks.
-  'engine/environments': 7061,
+  // With a base as one file: the lines of it, their checks, and what refuses a hostile one. With the pace of agents and their pauses. With rollbacks in parts, and values, places, external ids and ends that a proposal finds taken or gone, deletions that grew, and what an endpoint shows of it. With the hash of a preview that was looked at. With fields that are discarded, and the values of conflicts. With the fork of what force replaced, for rollbacks. With pauses by hand.
+  'engine/environments': 7204,
   'engine/files': 3487,
   'engine/history': 4474,
   'engine/jobs': 1249,
@@ -28,21 +28,21 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/records': 10_716,
   'engine/schema': 4250,
   'engine/sql': 8246,
-  // With the reads on a standby and when there are none, statements that are prepared, and a lock of migrations that holds behind a pooler.
-  'engine/storage': 4523,
+  // With the reads on a standby and when there are none, statements that are prepared, and a lock of migrations that holds behind a pooler. With what a paused token may.
+  'engine/storage': 4553,
   foundation: 2500,
-  // With what a token proposes, unnamed, who proposed the changes of a group, one token, a filter on what the schema refuses, fields in the words of other servers, whether an address is that of a change-set, and records whose external id is sent.
-  graphql: 12_581,
+  // With what a token proposes, unnamed, who proposed the changes of a group, one token, a filter on what the schema refuses, fields in the words of other servers, whether an address is that of a change-set, and records whose external id is sent. With pauses by hand, and how much of a group is undone.
+  graphql: 12_609,
   // With forms that end whole however they fail, a budget for the bodies of requests without a token, and a page for unknown paths.
   http: 2793,
   json: 1492,
-  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks. With lists that leave out what change-sets lack, and updates that name an external id.
-  mcp: 12_745,
+  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks. With lists that leave out what change-sets lack, and updates that name an external id. With the error of a paused token.
+  mcp: 12_749,
   // With an authorization server, its page of consent, and the sign-in of people at a provider.
   oauth: 1989,
   postgres: 1500,
-  // With the pace of a token, and who proposed the changes of a group.
-  rest: 9665,
+  // With the pace of a token, and who proposed the changes of a group. With pauses by hand.
+  rest: 9695,
   s3: 2472,
   'schema-shape': 1750,
   src: 1000,

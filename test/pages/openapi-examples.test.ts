@@ -152,6 +152,12 @@ const MAKERS: Readonly<Record<string, () => Promise<string>>> = {
   's3Credentials.delete': () => idOf('s3Credentials.create'),
   'tokens.get': () => idOf('tokens.create'),
   'tokens.delete': () => idOf('tokens.create'),
+  'tokens.pause': () => idOf('tokens.create'),
+  'tokens.resume': async () => {
+    const id = await idOf('tokens.create')
+    succeed(await world.call('POST', `/v1/crm/tokens/${id}/pause`, {}))
+    return id
+  },
   'attachments.delete': () => idOf('attachments.create'),
   'claims.get': claimed,
   'claims.heartbeat': claimed,

@@ -455,6 +455,14 @@ test('the responses of all routes are valid for the OpenAPI description', {
   }
   const [token] = (await server.call('GET', '/v1/tokens')).body.data
   check('GET /tokens/:id', await server.call('GET', `/v1/tokens/${token.id}`))
+  await server.call('PUT', '/v1/bases/held', {})
+  const grants = [{ base: 'held', record_type: '*', environment: '*', permission: 'write' }]
+  const agent = (await server.call('POST', '/v1/tokens', { name: 'agent', grants })).body
+  for (const verb of ['pause', 'resume'])
+    check(
+      `POST /:base_id/tokens/:id/${verb}`,
+      await server.call('POST', `/v1/held/tokens/${agent.id}/${verb}`, {}),
+    )
   check('DELETE /tokens/:id', await server.call('DELETE', `/v1/tokens/${token.id}`))
   await server.call('PUT', '/v1/bases/undo', {})
   await server.call('PUT', '/v1/undo/record-types/task', {})

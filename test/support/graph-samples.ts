@@ -204,6 +204,8 @@ export const MUTATIONS: Record<string, string> = {
   askForReview: 'askForReview(base: "crm", from: "crm--asked" $dry) { id }',
   submitPreview: 'submitPreview(base: "crm--asked", comment: "Please." $dry) { id }',
   decideReviewRequest: 'decideReviewRequest(base: "crm", id: "$review", decision: "decline" $dry) { id }',
+  pauseToken: 'pauseToken(base: "crm", id: "$token" $dry) { id }',
+  resumeToken: 'resumeToken(base: "crm", id: "$held" $dry) { id }',
   putBase: 'putBase(id: "crm", input: {name: "N"} $dry) { id }',
   putConfig:
     'putConfig(base: "crm--kept", config: {plinth: 1, base: "crm", record_types: [{id: "n"}]} $dry) { hash }',
@@ -242,6 +244,7 @@ export async function fillGraph(world: World, upstream: Upstream) {
     run: '',
     seq: '',
     token: '',
+    held: '',
     promotion: '',
     review: '',
     attachment: '',
@@ -325,6 +328,8 @@ export async function fillGraph(world: World, upstream: Upstream) {
   )
   held.part = sent.data.putFileUploadPart.contentSha256
   succeed(await world.call('PUT', '/v1/vault/secrets/KEY', { value: 'v', bases: ['crm'] }), 201)
+  held.held = (await world.newToken([{ permission: 'read' }])).id
+  succeed(await world.call('POST', `/v1/crm/tokens/${held.held}/pause`, {}))
   held.token = (await world.newToken([{ permission: 'read' }])).id
   return (sample: string, dry: string): string =>
     Object.entries(held)

@@ -88,6 +88,8 @@ export const routeSamples = (base: string): Readonly<Record<string, RouteSample>
   'GET /:base_id/review-requests': {},
   'GET /:base_id/review-requests/:id': { status: 404 },
   'POST /:base_id/review-requests/:id/decision': { body: { decision: 'decline' }, status: 404 },
+  'POST /:base_id/tokens/:id/pause': { body: {}, status: 404 },
+  'POST /:base_id/tokens/:id/resume': { body: {}, status: 409 },
   'GET /:base_id/deliveries': {},
   'POST /:base_id/deliveries/replay': { body: { status: 'dead' } },
   'PATCH /:base_id/endpoints/:id': { body: { name: 'New' } },

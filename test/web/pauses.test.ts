@@ -66,3 +66,35 @@ inBrowser('a paused agent waits for a person, who undoes and resumes', async () 
   expect(faults).toEqual([])
   await close()
 })
+
+inBrowser(
+  'a person pauses an agent on its page, and lets it go on; a batch taken back in part says so',
+  async () => {
+    const { call, as } = explorer.server
+    const { token } = explorer.desk.tokens['reply-agent']
+    const { id } = succeed(await as(token)('GET', '/v1/tokens/self'))
+    const { page, faults, close } = await explorer.open('Mara Lindqvist', `/agents/${id}`)
+    const visitor = new Visitor(page)
+    await visitor.click('button', 'Pause')
+    await visitor.sees('reply-agent is paused. It reads, and writes nothing.')
+    await visitor.sees('Mara Lindqvist paused it.')
+    const refused = await as(token)('PATCH', '/v1/desk/records/ticket/T-1004', { data: {} })
+    expectDetail(refused, 403, { code: 'paused', message: expect.stringContaining('Mara Lindqvist') })
+    await page.locator('.panel').getByRole('button', { name: 'Resume' }).click()
+    await visitor.sees('reply-agent may write again.')
+    succeed(await call('PUT', '/v1/desk/record-types/part', {}), 201)
+    const operations = times(3, (n) => ({
+      type: 'upsert_record',
+      record_type: 'part',
+      id: `p-${n}`,
+      data: {},
+    }))
+    succeed(await call('POST', '/v1/desk/batch', { operations }))
+    const { data } = succeed(await call('GET', '/v1/desk/changes?record_type=part'))
+    succeed(await call('POST', `/v1/desk/changes/${data[1].seq}/revert`))
+    await page.goto(`${explorer.server.url}/b/desk?type=part`)
+    await visitor.sees('1 of 3 undone')
+    expect(faults).toEqual([])
+    await close()
+  },
+)

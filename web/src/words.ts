@@ -1,5 +1,5 @@
 /** Every sentence of the pages, so that they can be read, and translated, in one place. */
-import type { Schema } from './api/shapes.ts'
+import type { ReviewRequest, Schema } from './api/shapes.ts'
 
 const number = new Intl.NumberFormat('en')
 const of = (count: number, one: string, many = `${one}s`) =>
@@ -426,12 +426,12 @@ export const words = {
         'The records of the preview were changed to fit. Those of production can be changed in the same way.',
     },
     fixes: {
-      set: 'Set them to',
+      set: (value: string) => `Set them to “${value}”`,
       another: 'Another value',
       give: 'Give it to them',
       value: (field: string) => `Value of ${field}`,
       cast: (type: string) => `Turn it into: ${type}`,
-      drop: 'Take away',
+      drop: (field: string) => `Take away ${field}`,
       repeat: 'Do the same here',
     },
     steps: {
@@ -609,12 +609,18 @@ export const words = {
   pause: {
     title: 'Paused',
     is: 'is paused',
-    why: (writes: number, usual: number) =>
-      `${of(writes, 'change')} in an hour, and more were refused. Usually ${number.format(usual)}.`,
+    why: ({ writes, usual, paused_by: by }: NonNullable<ReviewRequest['pause']>, note: string | null) =>
+      by
+        ? `${by.name} paused it${note === null ? '' : `: “${note}”`}. ${of(writes, 'change')} in that hour.`
+        : `${of(writes, 'change')} in an hour, and more were refused. Usually ${number.format(usual)}.`,
     proposed: (set: string) => `Proposed in ${set}`,
+    pause: 'Pause',
     resume: 'Resume',
     undo: 'Undo what it wrote…',
-    resumed: (name: string) => `${name} may write again.`,
+    done: {
+      pause: (name: string) => `${name} is paused. It reads, and writes nothing.`,
+      resume: (name: string) => `${name} may write again.`,
+    },
   },
   agents: {
     title: 'Who works here',
@@ -755,6 +761,7 @@ export const words = {
     details: 'Details',
     all: (count: number) => (count === 1 ? 'The change' : `All ${number.format(count)} changes`),
     undone: 'undone',
+    undoneOf: (count: number, all: number) => `${number.format(count)} of ${number.format(all)} undone`,
     setOff: 'What it set off',
     noSuchRequest: 'This request changed nothing that you may see.',
     none: 'Nothing happened in this time.',

@@ -23,6 +23,7 @@ type Group = {
   last_seq: number
   count: number
   by: { kind: string; record_type: string | null; operation: string; count: number }[]
+  undone: number
   undone_by: string | null
   proposed?: { name: string }[]
 }
@@ -62,6 +63,7 @@ const flatGroup = (group: Group) => ({
   tool: group.call?.tool ?? null,
   actor: actorCell(group.actor),
   proposed: group.proposed?.map(({ name }) => name).join(', ') ?? null,
+  undone_by: group.undone_by ?? (group.undone > 0 ? `${group.undone} of ${group.count}` : null),
   changes: group.by
     .map(({ kind, record_type, operation, count }) => `${count} ${operation} ${record_type ?? kind}`)
     .join(', '),

@@ -77,6 +77,8 @@ export const token: Noun = {
       summary: 'Replace the admin token of the server, also in its data directory; its value is shown once',
       show: showCreated,
     }),
+    commandOf('tokens.pause', 'pause'),
+    commandOf('tokens.resume', 'resume'),
     commandOf('tokens.delete', 'revoke', { alias: 'delete' }),
   ],
 }

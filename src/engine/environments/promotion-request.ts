@@ -144,11 +144,11 @@ const notItsPreview = (baseId: string, received: string) =>
     received: received.slice(0, 64),
   })
 
-const isPreview = (received: string) =>
+export const isPreview = (received: string) =>
   invalid({
     path: '/base_id',
     code: 'is_preview',
-    message: `"${received}" is a preview. Promote to its production base.`,
+    message: `"${received}" is a preview. Send it to its production base.`,
     received,
     hint: productionOf(received),
   })

@@ -1,7 +1,6 @@
 /** Review requests as they are stored, shown and logged. */
 import type { z } from 'zod'
 import type { DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
-import { snakeFields } from '../../contract/field-names.ts'
 import type { ActorKind } from '../../contract/shapes.ts'
 import { oneFault } from '../../foundation/errors.ts'
 import { appendChange } from '../core/append-change.ts'
@@ -65,6 +64,8 @@ export type Pause = {
     record_type: string | null
     count: number
   }[]
+  /** The person who did it; absent where its pace did. */
+  paused_by?: StoredAuthor
 }
 export type Asked = Omit<z.output<typeof ReviewBody>, 'kind' | 'from' | 'title' | 'note' | 'dry_run'>
 /** As it is stored: with a digest of what the preview had, but of a change-set. */
@@ -77,8 +78,15 @@ const askedOf = ({ asked }: Row): Asked => {
 
 const STATE_OF = { accept: 'accepted', decline: 'declined', send_back: 'sent_back' } as const
 
-const authorOf = ({ actor, via }: Scope): Author => ({
+export const authorOf = ({ actor, via }: Scope): Author => ({
   ...{ tokenId: actor.tokenId, name: actor.name, via, kind: actor.kind ?? 'program' },
+})
+
+export const storedAuthor = ({ tokenId: token_id, name, via, kind }: Author): StoredAuthor => ({
+  token_id,
+  name,
+  via,
+  kind,
 })
 
 /**
@@ -90,7 +98,7 @@ export async function storeDecision(
   row: Row,
   { decision, note, promotionId }: { decision: Decision; note: string | null; promotionId: string | null },
 ): Promise<ReviewRequest> {
-  const by = snakeFields(authorOf(within))
+  const by = storedAuthor(authorOf(within))
   const stored = { decision, note, by, at: new Date().toISOString(), promotion_id: promotionId }
   const { baseId, id, createdAt } = row
   const { count } = await within.db.orm.reviewRequest.updateMany({

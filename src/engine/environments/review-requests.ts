@@ -1,7 +1,8 @@
 /** What waits for a person in a base: promotions that somebody asked for, and tokens that are paused. */
 import type { z } from 'zod'
 import { digest, digestInTurns } from '../../contract/canonical-hash.ts'
-import { ChangedResource, DecisionBody, ReviewBody } from '../../contract/config-shapes.ts'
+import { ChangedResource, DecisionBody, PauseBody, ReviewBody } from '../../contract/config-shapes.ts'
+import { productionOf } from '../../contract/ids.ts'
 import { check, inBody } from '../../contract/validate.ts'
 import { type Detail, type DomainError, invalid, oneFault } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
@@ -17,11 +18,11 @@ import type { WriteScope } from '../core/write/write.ts'
 import type { ReviewRequest as Row } from '../prisma/client.ts'
 import { requirePermission } from '../storage/access/access.ts'
 import type { Permission } from '../storage/access/grants.ts'
-import { resume } from './change-sets/pace.ts'
+import { openPause, ownerOfToken, pauseByHand, resume } from './change-sets/pauses.ts'
 import { storeVerdict } from './change-sets/reviews.ts'
 import { promote } from './promote.ts'
 import type { Proposal } from './promotion.ts'
-import { previewMeant } from './promotion-request.ts'
+import { isPreview, previewMeant } from './promotion-request.ts'
 import { propose } from './propose.ts'
 import {
   type Asked,
@@ -228,6 +229,40 @@ export async function decideReviewRequest(
   })
 }
 
+/**
+ * Pauses a token in a base, until somebody resumes it.
+ * @throws FORBIDDEN; NOT_FOUND; VALIDATION_ERROR
+ */
+export async function pauseToken(
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  input: object,
+): Promise<ReviewRequest> {
+  const { note = null } = check(PauseBody, input, inBody())
+  if (productionOf(baseId) !== baseId) throw isPreview(baseId)
+  const owner = await ownerOfToken(scope.db, id)
+  if ((await ownTokens(scope)).has(owner)) throw ownToken()
+  return getReviewRequest(scope, baseId, await pauseByHand(scope, baseId, owner, note))
+}
+
+/**
+ * Ends the pause of a token, however it came.
+ * @throws FORBIDDEN; NOT_FOUND; CONFLICT where it is not paused
+ */
+export async function resumeToken(
+  scope: WriteScope,
+  baseId: string,
+  id: string,
+  input: object,
+): Promise<ReviewRequest> {
+  const { note } = check(PauseBody, input, inBody())
+  requirePermission(scope.access, 'write', baseId, '*')
+  const open = await openPause(scope, baseId, id)
+  if (!open) throw notPaused(baseId)
+  return decideReviewRequest(scope, baseId, open.id, { decision: 'accept', note })
+}
+
 /** @throws VALIDATION_ERROR for another decision than to resume the token */
 function endPause(scope: WriteScope, row: Row, body: Body): Promise<ReviewRequest> {
   const { decision, note = null, dry_run: _, ...chosen } = body
@@ -235,8 +270,9 @@ function endPause(scope: WriteScope, row: Row, body: Body): Promise<ReviewReques
   const [other] = Object.keys(chosen)
   if (other !== undefined) throw notOfPauses(other)
   return scope.db.transaction(async (tx) => {
-    await resume(tx, row.baseId, pauseOf(row))
-    return storeDecision({ ...scope, db: tx }, row, { decision, note, promotionId: null })
+    const within = { ...scope, db: tx }
+    await resume(within, row.baseId, pauseOf(row))
+    return storeDecision(within, row, { decision, note, promotionId: null })
   })
 }
 
@@ -321,6 +357,18 @@ const notOfPauses = (field: string) =>
     path: `/${field}`,
     code: 'exclusive',
     message: `A pause has nothing to choose from. Leave ${field} out.`,
+  })
+const ownToken = () =>
+  oneFault('FORBIDDEN', 'A token does not pause itself: it could not be resumed with it.', {
+    path: '/id',
+    code: 'own_token',
+    message: 'Stop using it, revoke it, or let another token pause it.',
+  })
+const notPaused = (baseId: string) =>
+  oneFault('CONFLICT', `This token is not paused in base "${baseId.slice(0, 64)}".`, {
+    path: '/id',
+    code: 'not_paused',
+    message: 'List the review requests of the base: each token that is paused has one.',
   })
 const ownRequest = () =>
   oneFault('FORBIDDEN', 'Nobody decides what they asked for themselves.', {

@@ -90,7 +90,7 @@ export async function resolveForm(session: AtEndpoint, name: string): Promise<To
   if (updates.length === 0) return undefined
   return async (args, caller) => {
     const tool = updates.find(({ recordType }) => recordType === args['record_type'])?.definition.name
-    if (tool === undefined) throw beyondGrants(UPDATE)
+    if (tool === undefined) throw beyondGrants(UPDATE, session.whole, session.base)
     return form.call(args, await inContext(session, { tool }, UPDATE, caller), caller)
   }
 }

@@ -152,7 +152,7 @@ async function unknown(session: AtEndpoint, name: string): Promise<Error> {
   const { base, endpoint, whole } = session
   const { tool, withholds } = (await findTool({ base, id: endpoint, name }, whole)).servedEndpoint
   const isHidden = OF_A_TYPE.test(name) && !whole.scope.access.allows('write', base, '*')
-  if (tool === null && (withholds || isHidden)) return beyondGrants(name)
+  if (tool === null && (withholds || isHidden)) return beyondGrants(name, whole, base)
   return unknownTool(
     name,
     (await listEndpointTools(session)).map((each) => each.name),

@@ -1,9 +1,11 @@
 import { isClose, meantValue } from '../../contract/suggest.ts'
 import { oneFault } from '../../foundation/errors.ts'
+import { type Context, pausedAt } from '../../graphql/context.ts'
 import { InvalidParams } from '../protocol/provider.ts'
 
-/** FORBIDDEN for a tool that the grants do not allow. */
-export const beyondGrants = (name: string) =>
+/** FORBIDDEN for a tool that the grants do not allow, or that is none while the token is paused. */
+export const beyondGrants = (name: string, context: Context, base: string | null) =>
+  pausedAt(context, base) ??
   oneFault('FORBIDDEN', `The token may not use "${name.slice(0, 128)}".`, {
     path: '',
     code: 'missing_permission',

@@ -24,7 +24,7 @@ export const listChanges =
         request_id: requestId call { id tool endpoint client trace_id: traceId }
         actor { token_id: tokenId name kind via } first_at: firstAt last_at: lastAt last_seq: lastSeq count
         id @include(if: $withTitles) title @include(if: $withTitles) by { kind record_type: recordType operation count }
-        fields @include(if: $withFields) { row } undone_by: undoneBy proposed { token_id: tokenId name kind count }
+        fields @include(if: $withFields) { row } undone undone_by: undoneBy proposed { token_id: tokenId name kind count }
       }
       hasMore limit nextBefore hint
     }
@@ -51,6 +51,7 @@ export const lineOf = ({
   last_at,
   count,
   by,
+  undone,
   undone_by,
 }: Groups['data'][number]) => ({
   request_id,
@@ -61,5 +62,5 @@ export const lineOf = ({
   what: by
     .map(({ operation, count, record_type, kind }) => `${operation} ${count} ${record_type ?? kind}`)
     .join(', '),
-  ...(undone_by && { undone: true }),
+  ...(undone > 0 && { undone: undone_by ? true : undone }),
 })

@@ -74,6 +74,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     params: { id: MADE },
     body: { decision: 'send_back', note: 'Name the field.' },
   },
+  'tokens.pause': { params: { id: MADE }, body: { note: 'It answers the wrong customers.' } },
+  'tokens.resume': { params: { id: MADE }, body: { note: 'Its instructions are mended.' } },
   'config.diff': { params: { base_id: 'crm--dev' }, body: CONFIG },
   'config.apply': { params: { base_id: 'crm--dev' }, body: CONFIG },
 

@@ -146,6 +146,7 @@ describe('group=request', () => {
       last_seq: expect.any(Number),
       count: 3,
       by: [{ kind: 'record', record_type: type, operation: 'create', count: 3 }],
+      undone: 0,
       undone_by: null,
     })
     expect(data[0].by).toEqual(
@@ -250,5 +251,25 @@ describe('group=request', () => {
     await revert('undo', 'redo')
     expect((await of('changed')).undone_by).toBeNull()
     expect((await of('undo')).undone_by).toBe('redo')
+  })
+
+  test('says how much of it was taken back in part, whichever part', async () => {
+    const type = await world.newType()
+    const operations = ['a', 'b', 'c'].map((each) => ({
+      ...{ type: 'upsert_record', record_type: type, id: each, data: {} },
+    }))
+    succeed(await world.call('POST', '/v1/crm/batch', { operations }, { 'x-request-id': 'parts' }))
+    const of = async (): Promise<Body> => (await changes('group=request&request_id=parts')).data[0]
+    const { data } = await changes('request_id=parts')
+    const revert = (seq: number, as: string) =>
+      world.call('POST', `/v1/crm/changes/${seq}/revert`, undefined, { 'x-request-id': as })
+    for (const [n, { seq }] of data.entries()) {
+      expect(await of()).toMatchObject({ count: 3, undone: n, undone_by: null })
+      succeed(await revert(seq, `part-${n}`))
+    }
+    expect(await of()).toMatchObject({ undone: 3, undone_by: 'part-2' })
+    const [again] = (await changes('request_id=part-1')).data
+    succeed(await revert(again.seq, 'again'))
+    expect(await of()).toMatchObject({ undone: 2, undone_by: null })
   })
 })

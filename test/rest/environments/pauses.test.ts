@@ -260,6 +260,140 @@ test('the pause of a token that has expired ends, and that of one that lives or 
   expect(data[1].actor.name).toBe('system')
 })
 
+const byHand = (base: string, id: string, verb: 'pause' | 'resume', body: object = {}, call = world.call) =>
+  call('POST', `/v1/${base}/tokens/${id}/${verb}`, body)
+
+test('a person pauses a token by hand over each door, and resumes it; both are in the history', async () => {
+  const base = await desk()
+  succeed(
+    await world.call('PUT', `/v1/${base}/actions/noted`, {
+      steps: [{ name: 'made', type: 'create_record', record_type: 'deal', data: {} }],
+    }),
+    201,
+  )
+  for (const writes of ['direct', 'propose', { auto: [ANYTHING] }]) {
+    const { id, token, call } = await agentOf(base, writes)
+    const key = `by-${JSON.stringify(writes).length}`
+    succeed(await put(call, base, key), 201)
+    const note = 'It answers the wrong customers.'
+    expect(succeed(await byHand(base, id, 'pause', { note, dry_run: true })).dry_run).toBe(true)
+    succeed(await put(call, base, `${key}-dry`), 201)
+    const asked = succeed(await byHand(base, id, 'pause', { note }))
+    expect(asked).toMatchObject({
+      ...{ kind: 'pause', state: 'open', note, by: { token_id: id, name: 'reply-agent' } },
+      pause: { token_id: id, writes: 2, paused_by: { name: 'admin', via: 'rest' } },
+    })
+    expect(succeed(await byHand(base, id, 'pause')).id).toBe(asked.id)
+    expect((await requests(base)).map((each: { id: string }) => each.id)).toEqual([asked.id])
+    const refusal = {
+      code: 'paused',
+      path: '',
+      message: expect.stringContaining(`admin paused the token and says: "${note}"`),
+    }
+    const operations = [{ type: 'create_record', record_type: 'deal', data: {} }]
+    for (const answer of [
+      await put(call, base, 'more'),
+      await call('DELETE', `/v1/${base}/records/deal/${key}`),
+      await call('POST', `/v1/${base}/batch`, { operations }),
+      await call('POST', `/v1/${base}/sql/execute`, { statements: `INSERT INTO deal (id) VALUES ('sql')` }),
+      await call('POST', `/v1/${base}/actions/noted/run`, {}),
+      await call('POST', `/v1/${base}/records/deal/claim`, {}),
+      await call('PUT', `/v1/${base}/record-types/other`, {}),
+      await call('PUT', `/v1/${base}/files/paper/a.txt`, 'a'),
+      await call('POST', `/v1/${base}/preview`, { name: 'own', copy: 'on_write' }),
+    ])
+      expectDetail(answer, 403, refusal)
+    const query = `mutation { createRecord(base: "${base}", recordType: "deal", data: {}) { id } }`
+    expect((await call('POST', '/graphql', { query })).body.errors[0].extensions.details[0]).toMatchObject(
+      refusal,
+    )
+    const tool = await callTool(world, `/mcp/${base}`, 'create_deal', {}, { token })
+    expect(JSON.stringify(tool.result ?? tool.error)).toContain('paused it')
+    expect(succeed(await call('GET', '/v1/tokens/self')).bounds.paused).toMatchObject([
+      { base_id: base, review_request: asked.id },
+    ])
+    succeed(await call('GET', `/v1/${base}/records/deal`))
+    expect((await byHand(base, id, 'resume', {}, call)).status).toBe(403)
+    expect(succeed(await byHand(base, id, 'resume', { note: 'Mended.' }))).toMatchObject({
+      id: asked.id,
+      state: 'accepted',
+      decision: { note: 'Mended.' },
+    })
+    expectDetail(await byHand(base, id, 'resume'), 409, { code: 'not_paused' })
+    succeed(await put(call, base, `${key}-after`), 201)
+    const { data } = succeed(
+      await world.call('GET', `/v1/${base}/changes?kind=review_request&id=${asked.id}`),
+    )
+    expect(
+      data.map((each: { operation: string; actor: { name: string } }) => [each.operation, each.actor.name]),
+    ).toEqual([
+      ['create', 'admin'],
+      ['update', 'admin'],
+    ])
+  }
+})
+
+test('who may write all of a base pauses in it, and who administers it pauses administrators; nobody itself', async () => {
+  const base = await desk()
+  const [writer, reader, admin, part] = await Promise.all([
+    world.newToken([{ base, permission: 'write' }]),
+    world.newToken([{ base, permission: 'read' }]),
+    world.newToken([
+      { base, permission: 'admin' },
+      { base: 'crm', permission: 'admin' },
+    ]),
+    world.newToken([{ base, permission: 'write', record_type: ['deal'] }]),
+  ])
+  const other = await world.newToken([{ permission: 'write' }])
+  expectDetail(await byHand(base, admin.id, 'pause', {}, writer.call), 403, { code: 'missing_permission' })
+  for (const { call } of [reader, part])
+    expectDetail(await byHand(base, writer.id, 'pause', {}, call), 403, { code: 'missing_permission' })
+  expectDetail(await byHand(base, admin.id, 'pause', {}, admin.call), 403, { code: 'own_token' })
+  for (const id of ['none', other.id])
+    expectDetail(await byHand(base, id, 'pause', {}, writer.call), 404, { code: 'token_not_found' })
+  expectDetail(await byHand(`${base}--x`, part.id, 'pause'), 400, { code: 'is_preview' })
+  succeed(await byHand(base, part.id, 'pause', {}, writer.call))
+  expectDetail(await put(part.call, base, 'one'), 403, { code: 'paused' })
+  // An administrator makes no other token that goes on in its place.
+  succeed(await byHand(base, admin.id, 'pause'))
+  const make = (at: string) => {
+    const grants = [{ base: at, record_type: '*', environment: '*', permission: 'write' }]
+    return admin.call('POST', '/v1/tokens', { name: 'next', grants })
+  }
+  expectDetail(await make(base), 403, { code: 'outside_own_grants' })
+  succeed(await make('crm'), 201)
+  expectDetail(await byHand(base, part.id, 'resume', {}, admin.call), 403, { code: 'paused' })
+  succeed(await admin.call('PUT', `/v1/crm/record-types/${base}`, {}), 201)
+})
+
+test('a pause by hand holds for a tab of the token, for a client that it let in, and on each server', {
+  tags: 'full',
+}, async () => {
+  const other = await openWorld(SETTINGS, world.database)
+  try {
+    const base = await desk()
+    const { id, token, call } = await agentOf(base, 'direct')
+    const client = await agentOf(base, 'direct')
+    await world.database.query(
+      `INSERT INTO plinth.oauth_authorization (id, code_hash, code_expires_at, client_id, client_name, resource, redirect_uri, challenge, grants, granted_by, token_id)
+       VALUES ('by-hand', '\\x01', now(), 'c', 'c', 'r', 'u', 'c', '[]', $2, $1)`,
+      [client.id, id],
+    )
+    const { code } = succeed(await call('POST', '/v1/tokens/self/sign-in-codes'), 201)
+    const tab = world.as(succeed(await world.as(null)('POST', '/playground/sign-in', { code })).token)
+    const doors = [call, tab, client.call, other.as(token)]
+    for (const [n, door] of doors.entries()) succeed(await put(door, base, `at-${n}`), 201)
+    succeed(await byHand(base, id, 'pause'))
+    for (const [n, door] of doors.entries())
+      await expect.poll(async () => (await put(door, base, `at-${n}`, { n })).status).toBe(403)
+    succeed(await byHand(base, id, 'resume'))
+    for (const [n, door] of doors.entries())
+      await expect.poll(async () => (await put(door, base, `at-${n}`, { n })).status).toBe(200)
+  } finally {
+    await other.close()
+  }
+})
+
 test('one undo takes back what it wrote since the hour began', async () => {
   const base = await desk()
   const { call } = await agentOf(base)

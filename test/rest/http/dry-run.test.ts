@@ -69,6 +69,11 @@ beforeAll(async () => {
   await world.database.query('UPDATE plinth.s3_credential SET id = $1', [CREDENTIAL])
   succeed(await world.call('PUT', '/v1/vault/secrets/KEPT', { value: 'v' }), 201)
   spare = await world.newToken([{ permission: 'write' }])
+  for (const name of ['free', 'held']) {
+    const { id } = await world.newToken([{ permission: 'write' }])
+    await world.database.query('UPDATE plinth.token SET id = $1 WHERE id = $2', [name, id])
+  }
+  succeed(await world.call('POST', '/v1/crm/tokens/held/pause', {}))
 })
 afterAll(() => world.close())
 
@@ -273,6 +278,8 @@ const WRITES: [string, string, unknown, number, Body][] = [
     200,
     { state: 'accepted' },
   ],
+  ['POST /:base_id/tokens/:id/pause', '/v1/crm/tokens/free/pause', {}, 200, { state: 'open' }],
+  ['POST /:base_id/tokens/:id/resume', '/v1/crm/tokens/held/resume', {}, 200, { state: 'accepted' }],
   [
     'POST /:base_id/promote/rollback',
     '/v1/crm/promote/rollback',

@@ -1,4 +1,4 @@
-/** Tokens that are paused, since they wrote far past their usual pace: let one go on, or take back what it wrote. */
+/** Tokens that are paused, by their pace or by a person: let one go on, or take back what it wrote. */
 import { to } from '../addresses.ts'
 import { type Page, pathOf, type ReviewRequest, useRead, useWrite } from '../api/queries.ts'
 import { words } from '../words.ts'
@@ -10,18 +10,26 @@ import { shortName } from './proposal.ts'
 import { Text } from './text.tsx'
 import { Who } from './who.tsx'
 
-export function Pauses({ base }: { base: string }) {
+export function usePauses(base: string) {
   const open = useRead<Page<ReviewRequest>>(pathOf([base, 'review-requests'], { state: 'open', limit: 100 }))
-  const mayWrite = useMay(base, '*', 'write')
-  const write = useWrite<unknown>(base)
-  const pauses = (open.data?.data ?? []).flatMap((each) =>
-    each.pause ? [{ ...each, pause: each.pause }] : [],
-  )
-  if (pauses.length === 0) return null
-  const resume = ({ id, by }: ReviewRequest) =>
-    write.send('POST', pathOf([base, 'review-requests', id, 'decision']), { decision: 'accept' }, () =>
-      say(<Text>{words.pause.resumed(by.name)}</Text>),
+  return (open.data?.data ?? []).flatMap((each) => (each.pause ? [{ ...each, pause: each.pause }] : []))
+}
+
+/** Pauses a token, or lets it go on. */
+export function usePausing(base: string) {
+  const { send, ...write } = useWrite<ReviewRequest>(base)
+  const act = (id: string, verb: 'pause' | 'resume') =>
+    send('POST', pathOf([base, 'tokens', id, verb]), {}, ({ by }) =>
+      say(<Text>{words.pause.done[verb](by.name)}</Text>),
     )
+  return { ...write, act }
+}
+
+export function Pauses({ base }: { base: string }) {
+  const mayWrite = useMay(base, '*', 'write')
+  const write = usePausing(base)
+  const pauses = usePauses(base)
+  if (pauses.length === 0) return null
   return (
     <section className="card" aria-label={words.pause.title}>
       {pauses.map((each) => (
@@ -29,7 +37,9 @@ export function Pauses({ base }: { base: string }) {
           <p>
             <Who {...each.by} /> <span className="changed-word">{words.pause.is}</span>
           </p>
-          <p className="meta">{words.pause.why(each.pause.writes, each.pause.usual)}</p>
+          <p className="meta">
+            <Text>{words.pause.why(each.pause, each.note)}</Text>
+          </p>
           <p className="chips">
             <LinkButton
               label={words.agents.whatItDid}
@@ -46,7 +56,11 @@ export function Pauses({ base }: { base: string }) {
                 ),
             )}
             {each.may_decide && (
-              <Button label={words.pause.resume} disabled={write.isPending} onClick={() => resume(each)} />
+              <Button
+                label={words.pause.resume}
+                disabled={write.isPending}
+                onClick={() => write.act(each.pause.token_id, 'resume')}
+              />
             )}
             {mayWrite && each.pause.writes > 0 && (
               <Button

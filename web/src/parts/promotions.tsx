@@ -65,8 +65,7 @@ function RollBack({ base, of, only, onClose }: RollBackProps) {
   const left = of.changes.filter((edit) => !edit.rolled_back && (only === undefined || edit.id === only))
   const [kept, setKept] = useState<ReadonlySet<Edit>>(new Set())
   const chosen = left.filter((edit) => !kept.has(edit))
-  const keep = (edit: Edit) =>
-    setKept(new Set(kept.has(edit) ? [...kept].filter((each) => each !== edit) : [...kept, edit]))
+  const keep = (edit: Edit) => setKept(kept.symmetricDifference(new Set([edit])))
   const body = {
     promotion_id: of.id,
     ...((kept.size > 0 || only !== undefined) && { resources: chosen.map(named) }),

@@ -33,10 +33,7 @@ export async function endTokens(
   tokens: readonly { id: string }[],
 ): Promise<`token:${string}`[]> {
   if (tokens.length === 0) return []
-  const among = { in: tokens.map(({ id }) => id) }
-  const where = {
-    OR: [{ id: among }, { signedInBy: among }, { authorization: { grantedBy: among } }],
-  }
+  const where = withTheirs(tokens.map(({ id }) => id))
   const rows = await scope.db.orm.token.findMany({ where })
   await scope.db.orm.token.deleteMany({ where })
   await appendChanges(
@@ -50,9 +47,28 @@ export async function endTokens(
     scope,
     rows.map(({ id }) => id),
   )
+  return announceTokens(scope, rows)
+}
+
+/** Tokens with those of the tabs that they signed in and of the clients that they authorized. */
+function withTheirs(ids: string[]) {
+  const among = { in: ids }
+  return { OR: [{ id: among }, { signedInBy: among }, { authorization: { grantedBy: among } }] }
+}
+
+async function announceTokens(scope: Scope, rows: readonly { hash: Uint8Array }[]) {
   const topics = rows.map(({ hash }) => tokenTopic(hash))
   await announce(scope.db, ...topics)
   return topics
+}
+
+/** Lets all processes read the rights of a token again, once the transaction of the scope commits. */
+export async function renewSessions(scope: WriteScope, id: string): Promise<void> {
+  const rows = await scope.db.orm.token.findMany({ where: withTheirs([id]) })
+  const topics = await announceTokens(scope, rows)
+  scope.onCommit(() => {
+    for (const topic of topics) scope.caches.forget(topic)
+  })
 }
 
 /** The failure for a token that the caller does not manage, whether or not it exists. */

@@ -3,6 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ActorKind } from '../../../contract/shapes.ts'
 import type { Token as TokenRow } from '../../prisma/client.ts'
+import type { PausedBy } from '../../storage/access/access.ts'
 import { compileAccess } from '../../storage/access/compile-access.ts'
 import type { Grant } from '../../storage/access/grants.ts'
 import type { TokenSession } from '../../storage/access/token-session.ts'
@@ -106,14 +107,18 @@ type SessionRow = {
   expires_at: Date | null
   left_ms: number | null
   is_due: boolean
+  paused: Record<string, PausedBy> | null
 }
 // Updating last_used_at once a minute is precise enough.
 const DUE = `(t.last_used_at IS NULL OR t.last_used_at < now() - interval '1 minute')`
-// The token of a tab writes under the name of the one that opened it.
+// The token of a tab writes under the name of the one that opened it. With that one, and who let a client in, it is paused.
 const LOAD_SESSION = statement(
   'load_session',
   `SELECT t.id, coalesce(o.name, t.name) AS name, t.kind, t.signed_in_by IS NOT NULL AS is_tab, t.grants, t.expires_at,
-     extract(epoch FROM t.expires_at - now())::float8 * 1000 AS left_ms, ${DUE} AS is_due
+     extract(epoch FROM t.expires_at - now())::float8 * 1000 AS left_ms, ${DUE} AS is_due,
+     (SELECT jsonb_object_agg(r.base_id, jsonb_build_object('request', r.id, 'by', r.asked #>> '{paused_by,name}', 'note', r.note))
+      FROM plinth.review_request r WHERE r.state = 'open' AND r.kind = 'pause' AND r.asked -> 'paused_by' <> 'null' AND r.token_id IN (
+        t.id, t.signed_in_by, (SELECT granted_by FROM plinth.oauth_authorization WHERE token_id = t.id))) AS paused
    FROM plinth.token t LEFT JOIN plinth.token o ON o.id = t.signed_in_by WHERE t.hash = $1`,
 )
 const TOUCH = statement('touch', `UPDATE plinth.token t SET last_used_at = now() WHERE id = $1 AND ${DUE}`)
@@ -123,7 +128,16 @@ async function loadSession(db: Scope['db'], key: string): Promise<TokenSession |
   if (!row) return undefined
   // Ignore the failure: authentication must work on a read-only database.
   if (row.is_due) await db.query(TOUCH, [row.id]).catch(() => {})
-  const { id: tokenId, name, kind, is_tab: isTab, grants, expires_at: expiresAt, left_ms: left } = row
+  const { id: tokenId, name, kind, is_tab: isTab, grants, expires_at: expiresAt, left_ms: left, paused } = row
   const ends = left !== null && { endsAt: performance.now() + left }
-  return { tokenId, key, name, kind, isTab, access: compileAccess(grants), expiresAt, ...ends }
+  return {
+    tokenId,
+    key,
+    name,
+    kind,
+    isTab,
+    access: compileAccess(grants, new Map(Object.entries(paused ?? {}))),
+    expiresAt,
+    ...ends,
+  }
 }

@@ -29,7 +29,8 @@ export async function recheckRights(scope: Scope): Promise<void> {
   if (session) {
     const now = session.key === null ? undefined : await findValidSession(scope, session.key)
     if (!now) throw ended()
-    if (!isDeepStrictEqual(now.access.grants, session.access.grants)) throw changed()
+    const rightsOf = ({ access: { grants, paused } }: typeof now) => [grants, paused]
+    if (!isDeepStrictEqual(rightsOf(now), rightsOf(session))) throw changed()
   }
   await standing?.recheck(scope)
 }

@@ -119,7 +119,7 @@ export function accessInChangeSet(access: Access, id: string): Access {
     const named = types === '*' ? '*' : [...types]
     return named.length === 0 ? [] : [{ base, record_type: named, environment: 'production', permission }]
   })
-  const made: Access = { ...compileAccess(grants), issued: wholeGrants(access) }
+  const made: Access = { ...compileAccess(grants, access.paused), issued: wholeGrants(access) }
   if (!made.sees(base))
     throw oneFault('FORBIDDEN', `A change-set shows records of "${base}", which the token may not read.`, {
       path: '',

@@ -23,9 +23,10 @@ const SPANS = { hour: 3_600_000, day: 86_400_000 } as const
 
 type Used = { rule: string; used: number; since: string }
 
-/** The rules of the grants with what is used of them, its pace, and the bases in which the token is paused; null without a policy. */
+/** The rules of the grants with what is used of them, its pace, and the bases in which the token is paused; null without a policy and a pause. */
 export async function boundsOf(scope: Scope, grants: readonly Grant[]): Promise<object | null> {
-  if (!grants.some(proposes)) return null
+  const isWatched = grants.some(proposes)
+  if (!isWatched && scope.access.paused.size === 0) return null
   const { db, actor } = scope
   const used = await db.query<Used>(USED, [actor.tokenId])
   const paused = await db.query<object>(PAUSES, [actor.tokenId])
@@ -46,5 +47,5 @@ export async function boundsOf(scope: Scope, grants: readonly Grant[]): Promise<
       }
     }),
   )
-  return { rules, pace: await paceOf(scope), paused }
+  return { rules, pace: isWatched ? await paceOf(scope) : null, paused }
 }

@@ -1,21 +1,15 @@
 /** Pauses a token that writes far past its usual pace: its writes to the base are refused until a person resumes it. */
 import { productionOf } from '../../../contract/ids.ts'
-import { type DomainError, oneFault } from '../../../foundation/errors.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
-import { uuidv7 } from '../../../foundation/uuid.ts'
 import { proposesTo } from '../../core/change-set/change-set-scope.ts'
 import type { Scope } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { WrappedDb } from '../../storage/database/wrapped-db.ts'
-import { logRequest, type Pause } from '../review-request-row.ts'
+import type { Pause } from '../review-request-row.ts'
 import { baseKey, type Count, countWrites, ownerOf } from './counts.ts'
+import { isPaused, openPause, pause } from './pauses.ts'
 
-const PAUSED = statement(
-  'paused_token',
-  `SELECT id, asked AS pause FROM plinth.review_request
-   WHERE base_id = $1 AND from_base = $1 AND token_id = ${ownerOf('$2')} AND state = 'open'`,
-)
 const USUAL = statement(
   'usual_writes',
   `SELECT coalesce(round(avg(used)), 0)::int AS usual FROM plinth.automatic_write
@@ -29,24 +23,6 @@ const PACES = statement(
    WHERE w.token_id = ${ownerOf('$1')} AND w.rule LIKE 'base/%' AND w.since >= h.since - interval '14 days'
    GROUP BY b.id ORDER BY b.id`,
 )
-const WROTE = statement(
-  'writes_of_pause',
-  `SELECT change_set, kind, record_type, count(*)::int AS count FROM (
-     SELECT NULL AS change_set, c.kind, c.record_type, c.token_id FROM (
-       SELECT * FROM plinth.change WHERE base_id = $1 ORDER BY seq DESC LIMIT ${LIMITS.pausedEntries}) c
-     WHERE c.at >= $3::timestamptz AND c.kind IN ('record', 'relationship')
-     UNION ALL
-     SELECT d.branch, d.kind, nullif(d.record_type, ''), d.token_id FROM plinth.base b JOIN plinth.draft_change d ON d.branch = b.id
-     WHERE b.production_base = $1 AND d.at >= $3::timestamptz) w
-   WHERE ${ownerOf('w.token_id')} = $2
-   GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT ${LIMITS.errorDetails}`,
-)
-const RESUME = statement(
-  'resume_token',
-  `INSERT INTO plinth.automatic_write AS w (token_id, rule, since, used, allowed) VALUES ($1, $2, date_trunc('hour', now()), 0, $3)
-   ON CONFLICT (token_id, rule, since) DO UPDATE SET allowed = w.used + excluded.allowed`,
-)
-
 /** Rolls a write back that is too much for the hour. */
 class PastPace extends Error {
   readonly pause: Omit<Pause, 'wrote'>
@@ -68,8 +44,8 @@ const isWatched = (scope: Scope, baseId: string): boolean =>
 export async function paced(scope: Scope, id: string, isDraft: boolean): Promise<Scope> {
   const baseId = productionOf(id)
   if (!isWatched(scope, baseId)) return scope
-  const [paused] = await scope.db.query<{ id: string; pause: Pause }>(PAUSED, [baseId, scope.actor.tokenId])
-  if (paused) throw isPaused(baseId, paused.id, paused.pause)
+  const open = await openPause(scope, baseId, scope.actor.tokenId)
+  if (open) throw isPaused(baseId, open)
   return { ...scope, db: new PacedDb(scope, baseId, isDraft) }
 }
 
@@ -118,7 +94,7 @@ class PacedDb extends WrappedDb {
       return await done
     } catch (thrown) {
       if (!(thrown instanceof PastPace)) throw thrown
-      throw await pause(this.#scope, this.#baseId, thrown.pause)
+      throw isPaused(this.#baseId, await pause(this.#scope, this.#baseId, this.#scope.actor, thrown.pause))
     }
   }
 }
@@ -165,40 +141,4 @@ async function usualOf(
 ): Promise<number> {
   const [row] = await db.query<{ usual: number }>(USUAL, [tokenId, baseKey(baseId), since])
   return row?.usual ?? 0
-}
-
-/** Opens the request that a person resumes the token with: one for all writes that are too much at once. */
-async function pause(scope: Scope, baseId: string, past: Omit<Pause, 'wrote'>): Promise<DomainError> {
-  const { tokenId: _, name, kind = 'program' } = scope.actor
-  return scope.db.transaction(async (tx) => {
-    const wrote = await tx.query<Pause['wrote'][number]>(WROTE, [baseId, past.token_id, past.since])
-    const asked: Pause = { ...past, wrote }
-    const data = {
-      ...{ baseId, id: uuidv7(), kind: 'pause', fromBase: baseId, asked: asked as object, breaks: [] },
-      ...{ tokenId: past.token_id, actorName: name, actorKind: kind, via: scope.via, createdAt: new Date() },
-      ...{ title: `${name} is paused`.slice(0, LIMITS.nameChars), summary: summaryOf(asked) },
-    }
-    const [made] = await tx.orm.reviewRequest.createManyAndReturn({ data: [data], skipDuplicates: true })
-    if (made) await logRequest({ ...scope, db: tx }, made, 'create')
-    const [open] = await tx.query<{ id: string; pause: Pause }>(PAUSED, [baseId, past.token_id])
-    return isPaused(baseId, open?.id ?? data.id, open?.pause ?? asked)
-  })
-}
-
-/** Lets a token go on: in this hour as far again as it was paused for. */
-export const resume = (db: Db, baseId: string, { token_id: tokenId, allowed, refused }: Pause) =>
-  db.query(RESUME, [tokenId, baseKey(baseId), Math.max(allowed, refused)])
-
-const summaryOf = ({ writes, since, usual }: Pause): string =>
-  `${writes} changes since ${since.slice(11, 16)} UTC, and more were refused; usually ${usual} in an hour`
-
-function isPaused(baseId: string, request: string, { writes, refused, usual, allowed }: Pause): DomainError {
-  const message = `The token is paused in base "${baseId}": it wrote ${writes + refused} changes in an hour, and usually ${usual}.`
-  return oneFault('FORBIDDEN', message, {
-    path: '',
-    code: 'paused',
-    message: `Stop writing, and tell a person: review request "${request}" resumes the token. It can read.`,
-    expected: { changes_in_an_hour: allowed },
-    received: writes + refused,
-  })
 }

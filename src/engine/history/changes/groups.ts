@@ -28,7 +28,8 @@ export type ChangeGroup = {
   by: { kind: Kind; recordType: string | null; operation: Operation; count: number }[]
   /** What its updates of records changed, if that was asked for. */
   fields?: readonly GroupField[]
-  /** The request that took all of them back. */
+  /** How many of them are taken back, and the request that took all of them back. */
+  undone: number
   undoneBy: string | null
   /** Who proposed them, if they came with a change-set, the most first. */
   proposed(): Promise<readonly Proposer[]>
@@ -119,9 +120,12 @@ async function countGroups(
       // Purged meanwhile.
       if (!counted) continue
       const at = read + i
+      const own = groupOf(key, counted)
+      const { by = null, count: undone = 0 } = undoneBy.get(i + 1) ?? {}
       const group = {
-        ...groupOf(key, counted),
-        undoneBy: undoneBy.get(i + 1) ?? null,
+        ...own,
+        undone,
+        undoneBy: undone === own.count ? by : null,
         proposed: () => proposed(at),
       }
       found.push({ group, key, at })
@@ -169,7 +173,10 @@ async function countSome(
   return { byKey: Map.groupBy(rows, ({ n }) => n), read }
 }
 
-function groupOf(key: GroupKey, counted: readonly Counted[]): Omit<ChangeGroup, 'undoneBy' | 'proposed'> {
+function groupOf(
+  key: GroupKey,
+  counted: readonly Counted[],
+): Omit<ChangeGroup, 'undone' | 'undoneBy' | 'proposed'> {
   const [one] = counted
   const of = <T>(value: (row: Counted) => T) => counted.map(value)
   return {

@@ -1,12 +1,12 @@
-/** Which request undid all changes of a group. */
+/** How many changes of a group are undone, and which request undid all of them. */
 import { read, type Scope } from '../../core/scope.ts'
 import { ofRequestWithin, type SeqRange } from '../../log/ranges.ts'
 import { packCall, unpackCall } from '../../log/tool-call.ts'
-import { shaped, statement } from '../../storage/database/client.ts'
+import { shaped } from '../../storage/database/client.ts'
 import type { Conditions, GroupKey } from './find-groups.ts'
 
 /**
- * The groups whose every entry is undone, and by which request. An entry is undone if its last revert is in
+ * The groups with entries that are undone, how many, and by which request the last. An entry is undone if its last revert is in
  * effect: it has no revert itself, or one that is undone. A cascade has a cause too, but of another resource.
  */
 const undoneAmong = (
@@ -23,36 +23,27 @@ const undoneAmong = (
    entry AS (
      SELECT n, root, max(depth) % 2 = 1 AS is_undone, max(by) AS by, max(seq) FILTER (WHERE depth = 1) AS undone_at
      FROM chain GROUP BY n, root)
-   SELECT n::int AS n, (array_agg(by ORDER BY undone_at DESC))[1] AS by FROM entry GROUP BY n HAVING bool_and(is_undone)`
+   SELECT n::int AS n, (array_agg(by ORDER BY undone_at DESC))[1] AS by, count(*)::int AS count
+   FROM entry WHERE is_undone GROUP BY n`
 
-/** The newest entries of groups: one each. */
-const NEWEST_UNDONE = statement(
-  'newest_undone',
-  undoneAmong(`SELECT g.n, c.seq, c.seq, c.kind, c.record_type, c.id, 0, NULL::text
-     FROM unnest($2::bigint[]) WITH ORDINALITY AS g (last, n)
-     CROSS JOIN LATERAL (SELECT * FROM plinth.change WHERE base_id = $1 AND seq = g.last OFFSET 0) c`),
-)
+export type UndoneGroup = { by: string; count: number }
 
-/** The requests that undid groups, by the number of the group from 1. */
+/** The groups of which something is undone, by their number from 1. */
 export async function readUndone(
   scope: Scope,
   baseId: string,
   conditions: Conditions,
   range: SeqRange,
   keys: readonly GroupKey[],
-): Promise<Map<number, string>> {
-  type Undone = { n: number; by: string }
-  // Few groups are undone. For the others, one entry is enough to know.
-  const newest = await read<Undone>(scope, NEWEST_UNDONE, [baseId, keys.map(({ last }) => last)])
-  const candidates = newest.flatMap(({ n }) => keys[n - 1] ?? [])
-  if (candidates.length === 0) return new Map()
+): Promise<Map<number, UndoneGroup>> {
   const { text, values } = conditions(9)
-  const roots = `SELECT g.n, c.seq, c.seq, c.kind, c.record_type, c.id, 0, NULL::text FROM ${entriesOf(text)}`
-  const rows = await read<Undone>(scope, shaped(undoneAmong(roots)), [
-    ...askedOf(baseId, range, candidates),
+  const roots = `SELECT g.n, c.seq, c.seq, c.kind, c.record_type, c.id, 0, NULL::text FROM ${entriesOf(text)}
+     WHERE EXISTS (SELECT FROM plinth.change i WHERE i.base_id = $1 AND i.cause COLLATE "C" = c.seq::text)`
+  const rows = await read<UndoneGroup & { n: number }>(scope, shaped(undoneAmong(roots)), [
+    ...askedOf(baseId, range, keys),
     ...values,
   ])
-  return new Map(rows.map(({ n, by }) => [keys.indexOf(candidates[n - 1] as GroupKey) + 1, by]))
+  return new Map(rows.map(({ n, ...undone }) => [n, undone]))
 }
 
 /** The entries `c` of the groups `g`, numbered by `g.n` from 1, found by their request. Binds `askedOf`. */

@@ -30,11 +30,17 @@ export type Access = {
   /** Whether the grants include everything that the given grant has; see `cover`. */
   covers(grant: Grant): boolean
   readonly grants: readonly Grant[]
+  /** The production bases in which a person paused the token: there, and in their previews, it only reads. */
+  readonly paused: Paused
   /** The complete rights, when the scope is restricted to a part of them. */
   readonly whole?: Access
   /** The grants of the token itself, where these are made of them for the records of another base. */
   readonly issued?: readonly Grant[]
 }
+
+/** Who paused a token in a base, and the review request that resumes it. */
+export type PausedBy = { readonly request: string; readonly by: string; readonly note: string | null }
+export type Paused = ReadonlyMap<string, PausedBy>
 
 /** Whether the token has any admin grant, and so may make tokens within it. */
 export const isAdministrator = ({ grants }: Access): boolean =>
@@ -90,7 +96,9 @@ export function requirePermission(
   recordType: string,
 ): void {
   if (access.allows(permission, baseId, recordType)) return
-  const { whole } = access
+  const { whole, paused } = access
+  const pausedBy = paused.get(productionOf(baseId))
+  if (pausedBy && permission !== 'read') throw isPausedBy(productionOf(baseId), pausedBy)
   if (whole?.allows(permission, baseId, recordType)) throw outOfReach(baseId, recordType)
   if (hasEndpointsOnly(whole ?? access, baseId))
     throw whole ? outOfReach(baseId, recordType) : endpointsOnly(access, baseId)
@@ -120,6 +128,16 @@ export function requireFiles(
   fileType: string,
 ): void {
   if (!access.allowsFiles(permission, baseId, fileType)) requirePermission(access, permission, baseId, '*')
+}
+
+/** Error for a write of a token that a person paused. */
+export function isPausedBy(baseId: string, { request, by, note }: PausedBy): DomainError {
+  const why = note === null ? '' : ` and says: "${note}"`
+  return oneFault('FORBIDDEN', `The token is paused in base "${short(baseId)}": ${by} paused it.`, {
+    path: '',
+    code: 'paused',
+    message: `Stop writing. ${by} paused the token${why}. A person resumes it with review request "${request}"; it can read.`,
+  })
 }
 
 /** Error for a write that no change-set holds, with a token that proposes. */

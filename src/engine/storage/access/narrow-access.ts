@@ -22,7 +22,7 @@ export function narrowAccess(access: Access, { types, permission }: Narrowing): 
     const left = types ? types.filter((type) => own.includes('*') || own.includes(type)) : grant.record_type
     return [{ ...grant, record_type: left, permission: least(grant.permission) }]
   })
-  return { ...compileAccess(grants), whole: access.whole ?? access }
+  return { ...compileAccess(grants, access.paused), whole: access.whole ?? access }
 }
 
 /** Permissions that remain when rights are restricted to types: those on records. */
@@ -39,7 +39,7 @@ export function accessToTypes(access: Access, baseId: string, types: Iterable<st
     const permission = ON_RECORDS.findLast((each) => access.allows(each, baseId, recordType))
     return permission ? [{ base: baseId, record_type: [recordType], environment, permission }] : []
   })
-  return { ...compileAccess(grants), whole: access.whole ?? access }
+  return { ...compileAccess(grants, access.paused), whole: access.whole ?? access }
 }
 
 /** Files of a base, or of one file type in it. */
@@ -48,7 +48,7 @@ export type FileReach = { baseId: string; fileType: string | null; permission: '
 /** The same rights on some files, and none on anything else. */
 export function accessToFiles(access: Access, { baseId, fileType, permission }: FileReach): Access {
   return {
-    ...compileAccess([]),
+    ...compileAccess([], access.paused),
     allowsFiles: (wanted, base, type) =>
       level(wanted) <= level(permission) &&
       base === baseId &&
@@ -75,5 +75,5 @@ export function accessAtEndpoint(
     permission: permission === 'read' ? 'read' : 'write',
   }
   const onTypes = access.grants.filter((grant) => grant.record_type !== undefined)
-  return { ...compileAccess([...onTypes, own]), whole: access.whole ?? access }
+  return { ...compileAccess([...onTypes, own], access.paused), whole: access.whole ?? access }
 }

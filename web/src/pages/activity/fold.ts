@@ -10,6 +10,8 @@ export type Folded = {
   proposed: readonly Proposer[]
   first: string
   last: string
+  /** How many of the changes are taken back. */
+  undone: number
   isUndone: boolean
 }
 
@@ -55,6 +57,7 @@ export function foldedOf(groups: readonly Group[]): Folded {
     ),
     first: groups.at(-1)?.first_at ?? '',
     last: groups[0]?.last_at ?? '',
+    undone: groups.reduce((sum, { undone }) => sum + undone, 0),
     isUndone: groups.every(({ undone_by }) => undone_by !== null),
   }
 }

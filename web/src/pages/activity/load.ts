@@ -7,25 +7,10 @@ import type { Change, Claim, Group, Page } from '../../api/shapes.ts'
 const PAGE = 100
 export const DAY = '24h'
 
-/** The parameters of the log for the filters of the address. */
-const filtersOf = ({ since = DAY, who, kind, type, op, until }: Search) => ({
-  since,
-  until,
-  actor: who,
-  actor_kind: kind,
-  record_type: type,
-  operation: op,
-})
-
-export function useFeed(base: string, search: Search) {
-  const filters = filtersOf(search)
-  const path = pathOf([base, 'changes'], {
-    group: 'request',
-    include: 'fields,titles',
-    ...filters,
-    limit: PAGE,
-  })
-  return usePages<Group>(path, 'before')
+export function useFeed(base: string, { since = DAY, who, kind, type, op, until }: Search) {
+  const filters = { since, until, actor: who, actor_kind: kind, record_type: type, operation: op }
+  const how = { group: 'request', include: 'fields,titles', limit: PAGE }
+  return usePages<Group>(pathOf([base, 'changes'], { ...how, ...filters }), 'before')
 }
 
 /** Some changes of a request, with their values before. */
@@ -49,21 +34,12 @@ export function useBars(base: string, since: string) {
   const unit: Unit = since === '1h' ? 'minute' : /^\d+d$/.test(since) ? 'day' : 'hour'
   const from = useMemo(() => sinceOf(since).toISOString(), [since])
   const body = {
-    query: `SELECT date_trunc('${unit}', at) AS at, actor_kind AS kind,
-      count(DISTINCT request_id) AS requests, count(*) AS changes FROM changes WHERE at >= $1 GROUP BY 1, 2 ORDER BY 1`,
+    query: `SELECT date_trunc('${unit}', at) AS at, coalesce(actor_kind, 'program') AS kind,
+      count(DISTINCT request_id)::int AS requests, count(*)::int AS changes FROM changes WHERE at >= $1 GROUP BY 1, 2 ORDER BY 1`,
     params: [from],
   }
-  const { data, isPending } = useAsk<{
-    data: { at: string; kind: Kind | null; requests: number; changes: number }[]
-  }>(pathOf([base, 'sql']), body, { keep: true })
-  const bars = data?.data.map(
-    ({ at, kind, requests, changes }): Bar => ({
-      ...{ at, kind: kind ?? 'program' },
-      requests: Number(requests),
-      changes: Number(changes),
-    }),
-  )
-  return { unit, from, bars, isPending }
+  const { data, isPending } = useAsk<{ data: Bar[] }>(pathOf([base, 'sql']), body, { keep: true })
+  return { unit, from, bars: data?.data, isPending }
 }
 
 /** The time of an age such as `24h`, or of a timestamp. */

@@ -58,10 +58,14 @@ export function Row({ base, row, types, onFilter }: Props) {
             {row.groups.length > 1 &&
               ` ${call ? words.activity.calls(row.groups.length) : words.activity.requests(row.groups.length)}`}
           </span>
-          {row.isUndone && group.undone_by !== null && (
+          {row.isUndone && group.undone_by !== null ? (
             <Link className="note" href={to.request(base, group.undone_by)}>
               {words.activity.undone}
             </Link>
+          ) : (
+            row.undone > 0 && (
+              <span className="note changed-word"> {words.activity.undoneOf(row.undone, row.count)}</span>
+            )
           )}
         </div>
         <span className="row feed-end">

@@ -8,7 +8,7 @@ import { ListPage, Table, type TableColumn } from '../../parts/card.tsx'
 import { Segments } from '../../parts/fields.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { useParameters } from '../../parts/link.tsx'
-import { Pauses } from '../../parts/pauses.tsx'
+import { Pauses, usePauses } from '../../parts/pauses.tsx'
 import { Text, Time, whole } from '../../parts/text.tsx'
 import { NewToken } from '../../parts/token-form.tsx'
 import { DoneSince, Who } from '../../parts/who.tsx'
@@ -111,6 +111,7 @@ type TokensProps = {
 /** Who may come in: a row for each token, with what it used. */
 function Tokens({ base, tokens, usage, selected }: TokensProps) {
   const search = useSearch()
+  const paused = new Set(usePauses(base).map(({ pause }) => pause.token_id))
   if (tokens.length === 0) return <Empty title={words.agents.none} />
   const heads = words.agents.heads
   const shown = (count: number) => (usage.isThere ? whole.format(count) : '')
@@ -125,7 +126,15 @@ function Tokens({ base, tokens, usage, selected }: TokensProps) {
     <Table
       label={words.agents.title}
       columns={[
-        [heads.who, (token) => <Who {...token} />],
+        [
+          heads.who,
+          (token) => (
+            <>
+              <Who {...token} />
+              {paused.has(token.id) && <span className="changed-word"> {words.pause.is}</span>}
+            </>
+          ),
+        ],
         [heads.kind, (token) => words.kinds[token.kind], 'wide-only kind-cell meta'],
         [heads.may, (token) => <Text>{[...new Set(mayOf(token))].join('; ')}</Text>, 'wide-only meta'],
         ...(usage.isKnown ? used : []),

@@ -9,6 +9,7 @@ import { Chart } from '../../parts/chart.tsx'
 import { grantWords, reaches, useMay } from '../../parts/grants.ts'
 import { LinkButton } from '../../parts/link.tsx'
 import { itemsOf, Menu } from '../../parts/menu.tsx'
+import { usePauses, usePausing } from '../../parts/pauses.tsx'
 import { clock, cut, DAY, HOUR, shortTime, startOfDay, Text, Time, whole } from '../../parts/text.tsx'
 import { Who } from '../../parts/who.tsx'
 import { bytes, words } from '../../words.ts'
@@ -28,6 +29,8 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   const isSelf = 'self' in session && session.self.name === token.name
   const mayWrite = useMay(base, '*', 'write')
   const mayRevoke = useMay(base, '*', 'admin') && !isSelf
+  const write = usePausing(base)
+  const isPaused = usePauses(base).some(({ pause }) => pause.token_id === token.id)
   const sum = usage.sum(token)
   const grants = [...new Set(token.grants.filter((grant) => reaches(grant, base)).map(grantWords))]
   const text = words.agents.moments
@@ -96,8 +99,16 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
             )}
           />
         )}
+        {mayWrite && !isSelf && (
+          <Button
+            label={isPaused ? words.pause.resume : words.pause.pause}
+            disabled={write.isPending}
+            onClick={() => write.act(token.id, isPaused ? 'resume' : 'pause')}
+          />
+        )}
         {mayRevoke && <Button className="danger" label={words.agents.revoke} onClick={onRevoke} />}
       </p>
+      {write.error && <Failure of={write.error} />}
     </Panel>
   )
 }

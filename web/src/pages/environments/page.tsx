@@ -118,12 +118,7 @@ function NewPreview({ base, production, onClose }: Props) {
       <div className="form-grid">
         <Fields
           of={[
-            {
-              name: 'name',
-              label: words.token.name,
-              hint: words.environments.nameHint,
-              required: true,
-            },
+            { name: 'name', label: words.token.name, hint: words.environments.nameHint, required: true },
             { name: 'copy', label: words.environments.copy, options: Object.entries(copies) },
           ]}
           draft={draft}

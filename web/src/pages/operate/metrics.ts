@@ -87,11 +87,7 @@ export function latest(reads: readonly Read[]) {
   const first = reads.find(({ at }) => last !== undefined && at >= last.at - MINUTE - EVERY_MS / 2)
   if (!last || !first || first === last) return undefined
   const requests = between(first, last)
-  return {
-    ...requests,
-    share: sharesOf(first, last, requests.count),
-    seconds: (last.at - first.at) / 1000,
-  }
+  return { ...requests, share: sharesOf(first, last, requests.count), seconds: (last.at - first.at) / 1000 }
 }
 
 /** A chart of few bars says less than one with room for more. */

@@ -18,10 +18,7 @@ export type Choices = {
 export function useChoices(): Choices {
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
   const [taken, setTaken] = useState<Readonly<Record<string, Side>>>({})
-  const onLeave = (key: string) =>
-    setLeft((before) =>
-      before.has(key) ? new Set([...before].filter((each) => each !== key)) : new Set([...before, key]),
-    )
+  const onLeave = (key: string) => setLeft((before) => before.symmetricDifference(new Set([key])))
   const onTake = (path: string, side: Side) => setTaken((before) => ({ ...before, [path]: side }))
   return { left, taken, onLeave, onTake }
 }

@@ -13,23 +13,14 @@ type Props = { fix: Fix; onChoose: (steps: readonly MigrationStep[]) => void }
 export function FixButtons({ fix, onChoose }: Props) {
   if (fix.kind === 'repeat')
     return <Button label={words.review.fixes.repeat} onClick={() => onChoose(fix.steps)} />
-  if (fix.kind === 'cast' || fix.kind === 'drop')
-    return (
-      <button
-        type="button"
-        onClick={() =>
-          onChoose([{ op: fix.kind, field: fix.field, ...(fix.kind === 'cast' && { type: fix.type }) }])
-        }
-      >
-        {fix.kind === 'cast' ? (
-          words.review.fixes.cast(words.schema.of({ type: fix.type }))
-        ) : (
-          <>
-            {words.review.fixes.drop} <Text>{fieldName(fix.field)}</Text>
-          </>
-        )}
-      </button>
-    )
+  if (fix.kind === 'cast' || fix.kind === 'drop') {
+    const { kind: op, ...step } = fix
+    const label =
+      fix.kind === 'cast'
+        ? words.review.fixes.cast(words.schema.of({ type: fix.type }))
+        : words.review.fixes.drop(fieldName(fix.field))
+    return <Button label={<Text>{label}</Text>} onClick={() => onChoose([{ op, ...step }])} />
+  }
   const choose = (value: Json) =>
     onChoose([
       fix.kind === 'replace'
@@ -41,9 +32,7 @@ export function FixButtons({ fix, onChoose }: Props) {
   const others = choices.filter((value) => value !== first)
   return (
     <>
-      <button type="button" onClick={() => choose(first)}>
-        {words.review.fixes.set} <Text>{`“${String(first)}”`}</Text>
-      </button>
+      <Button label={<Text>{words.review.fixes.set(String(first))}</Text>} onClick={() => choose(first)} />
       {others.length > 0 && (
         <Menu
           label={words.review.fixes.another}
