@@ -43,12 +43,12 @@ export async function revertRelationship(
   if (!before?.data) throw versionPurged()
   const state = before.data
   if (current && current.external_id !== null && state.external_id === null) throw keepsPair()
-  const [outcome] = await writeLinks(scope, baseId, [formerLink(id, state)])
+  const [outcome] = await writeLinks(scope, baseId, [formerLink(id, state, current === undefined)])
   if (outcome instanceof DomainError) throw outcome
 }
 
-/** Writes a link as it was, and never another one that its ends have now. */
-export const formerLink = (id: string, state: LinkState): LinkWrite => ({
+/** Writes a link as it was, and never another one that its ends have now. One that `isGone` must still be so. */
+export const formerLink = (id: string, state: LinkState, isGone: boolean): LinkWrite => ({
   ...readLink(id, {
     relType: state.rel_type,
     sourceRecordType: state.source_record_type,
@@ -60,6 +60,7 @@ export const formerLink = (id: string, state: LinkState): LinkWrite => ({
     externalSource: state.external_source,
   }),
   moves: true,
+  ...(isGone && { expected: { ...NO_EXPECTATION, absent: true } }),
 })
 
 const versionPurged = () =>

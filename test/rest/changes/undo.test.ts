@@ -533,6 +533,34 @@ test('an undo beside which another writer brings the record back says what overt
   expect(succeed(await get(type, 'a'))).toMatchObject({ version: 3, data: { n: 2 } })
 })
 
+test('an undo beside which another writer makes the link again leaves that one as it is', {
+  tags: 'full',
+}, async () => {
+  const type = await world.newType()
+  const [rel, id] = [named('rel'), named('l')]
+  succeed(await world.call('PUT', `/v1/crm/relationship-types/${rel}`, {}), 201)
+  await batch([create(type, 'a'), create(type, 'b'), link(id, rel, [type, 'a'], [type, 'b'])])
+  const request = await batch([{ type: 'delete_relationship', id }])
+  const other = await holdOpen(world.database)
+  await other.query(
+    `WITH w AS (
+       INSERT INTO plinth.relationship (base_id, id, rel_type, source_record_type, source_id, source_row,
+         target_record_type, target_id, target_row, data, version, one_target, one_source)
+       SELECT 'crm', $1, $2, $3, s.id, s.row_no, $3, t.id, t.row_no, '{"n":2}', 3, false, false
+       FROM plinth.record s, plinth.record t
+       WHERE s.base_id = 'crm' AND s.record_type = $3 AND s.id = 'a'
+         AND t.base_id = 'crm' AND t.record_type = $3 AND t.id = 'b' RETURNING *)
+     INSERT INTO plinth.change (base_id, kind, id, operation, version, data, created_at, actor_name, via, request_id)
+     SELECT base_id, 'relationship', id, 'create', version, to_jsonb(w), created_at, 'other', 'rest', 'other' FROM w`,
+    [id, rel, type],
+  )
+  const undone = undo({ request_id: request })
+  await expect.poll(() => other.waiting()).toHaveLength(1)
+  await other.end('COMMIT')
+  expect(expectFailure(await undone, 'CONFLICT').details).toMatchObject([{ code: 'overtaken' }])
+  expect(succeed(await world.call('GET', `/v1/crm/relationships/${id}`))).toMatchObject({ data: { n: 2 } })
+})
+
 describe('while an older write is open, which the feed waits for', () => {
   test('what was answered is undone at once and whole, and the last request is the last', {
     tags: 'full',

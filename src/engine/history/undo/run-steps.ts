@@ -10,6 +10,7 @@ import { setCause } from '../../log/entry.ts'
 import { writeLinks } from '../../records/relationships/index.ts'
 import { type Db, statement } from '../../storage/database/client.ts'
 import { violatedConstraint } from '../../storage/database/errors.ts'
+import { lostRace } from '../../storage/database/retry-races.ts'
 import { cannotRevert } from '../revert.ts'
 import { type RevertedTogether, revertTogether } from '../revert-configuration.ts'
 import { revertFile } from '../revert-file.ts'
@@ -118,14 +119,17 @@ const deleteLinks: Work = async ({ scope, baseId }, steps) => {
 const putLinks: Work = async ({ scope, baseId }, steps) => {
   const asked = [baseId, idsOf(steps), steps.map(versionOf)]
   const states = await scope.db.query<{ data: LinkState; has_pair: boolean }>(LINK_STATES, asked)
-  const links = steps.map(({ change }, i) => {
+  const links = steps.map(({ change, act }, i) => {
     const { data, has_pair } = states[i] as { data: LinkState; has_pair: boolean }
     if (has_pair && data.external_id === null)
       throw new DomainError('CONFLICT', 'The external_id of a relationship cannot be removed.')
-    return { ...formerLink(change.id, data), cause: String(change.seq) }
+    return { ...formerLink(change.id, data, act.kind === 'restore'), cause: String(change.seq) }
   })
   const outcomes = await writeLinks(scope, baseId, links)
   const failed = outcomes.find((outcome) => outcome instanceof DomainError)
+  // Another writer has made it again since the plan.
+  if (failed?.details.some(({ path, code }) => path === '/id' && code === 'exists'))
+    throw lostRace('a relationship is there again')
   if (failed) throw failed
   return []
 }
