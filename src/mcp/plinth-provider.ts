@@ -122,7 +122,7 @@ export const plinth: Provider = {
   },
   resources: {
     list: listResources,
-    templates: async (session, cursor) => listTemplates(session, cursor),
+    templates: listTemplates,
     read: (session, uri, caller) => readResource(whileAsked(session, caller), uri),
     checkSubscribable,
   },
@@ -348,9 +348,9 @@ const isListed = (row: Tool, session: AddressSession) =>
     ? session.tools !== null || (row.name === 'propose' && endsByProposing(session))
     : session.profile === null || LEAN.has(row.name)
 
-/** Whether what the token writes here waits for its proposal: many clients call what is listed only. */
+/** Whether what the token writes here waits for its proposal, which shows the whole base: many clients call what is listed only. */
 const endsByProposing = ({ base, context, profile }: AddressSession) =>
-  base !== null && profile === null && mayPropose(context, base)
+  base !== null && profile === null && mayPropose(context, base) && mayOnWhole(context, 'read', base)
 
 /**
  * What a session may do with a tool. `hidden`: the address does not have it. `forbidden`: the address has it,

@@ -36,8 +36,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   // With forms that end whole however they fail, a budget for the bodies of requests without a token, and a page for unknown paths.
   http: 2793,
   json: 1492,
-  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks. With lists that leave out what change-sets lack, and updates that name an external id. With the error of a paused token.
-  mcp: 12_749,
+  // Views in the chat: the pages, the sealed decisions and the tool that takes them, also at endpoints. Calls that go on as tasks. With lists that leave out what change-sets and proposals lack, and updates that name an external id. With the error of a paused token.
+  mcp: 12_759,
   // With an authorization server, its page of consent, and the sign-in of people at a provider.
   oauth: 1989,
   postgres: 1500,

@@ -130,6 +130,35 @@ test.each(DIALECTS)(
   },
 )
 
+test.each(DIALECTS)('a client of kind %s is listed resources of a base with change-sets', async (dialect) => {
+  for (const path of ['/mcp', '/mcp/shop--drafts']) {
+    const client = await connect(world.url, world.adminToken, dialect, path)
+    const { resources } = await client.listResources()
+    expect(resources.length).toBeGreaterThan(2)
+    for (const { uri } of resources.slice(0, 20))
+      expect((await client.readResource({ uri })).contents).toHaveLength(1)
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.some(({ name }: Body) => name === 'runs')).toBe(path === '/mcp')
+    await client.close()
+  }
+})
+
+test('propose is listed where it can be called: it shows the whole base', async () => {
+  const write = { base: 'shop', permission: 'write', writes: 'propose', environment: '*' } as const
+  for (const [type, path, isListed] of [
+    ['*', '/mcp/shop', true],
+    ['*', '/mcp/shop?types=deal', false],
+    ['deal', '/mcp/shop', false],
+  ] as const) {
+    const { token } = await world.newToken([{ ...write, record_type: type }])
+    const client = await connect(world.url, token, 'v1', path)
+    const listed = (await client.listTools()).tools.map((each) => each['name'])
+    expect(listed.includes('propose'), path).toBe(isListed)
+    expect(/propose\b/.test(client.getInstructions() ?? ''), path).toBe(isListed)
+    await client.close()
+  }
+})
+
 test('no inbound webhook of production is theirs to make, change, read the secret of or repeat', async () => {
   for (const [name, grants] of Object.entries(WITH_POLICIES)) {
     const { call } = await world.newToken(grants.map((each) => ({ base: 'shop', ...each })) as never)

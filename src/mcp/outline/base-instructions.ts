@@ -45,7 +45,7 @@ export async function instructionsOf(
       .filter(Boolean)
       .join('\n'),
     [
-      mayPropose(context, base) && PROPOSALS,
+      mayPropose(context, base) && proposals(lists('propose')),
       mayPreview(session) && PREVIEWS,
       writesDirectly && mayConfigure(session) && CONFIGURATION,
     ]
@@ -62,8 +62,8 @@ export async function instructionsOf(
     [last, more, previews].filter(Boolean).join('\n'),
   ].join('\n\n')
 }
-const PROPOSALS =
-  '- What you write here is proposed: you see it at once, others see it once a person has promoted it. Finish by calling propose. whoami says what is left of your rules.'
+const proposals = (mayAsk: boolean) =>
+  `- What you write here is proposed: you see it at once, others see it once a person has promoted it.${mayAsk ? ' Finish by calling propose.' : ''} whoami says what is left of your rules.`
 const PREVIEWS =
   '- To change a live base safely, call preview, propose and promote: they try changes in a copy. ?tools= lists them.'
 

@@ -3,7 +3,8 @@ import { trim } from '../../contract/response-bodies.ts'
 import { nameRequests } from '../../foundation/advised-requests.ts'
 import { DomainError } from '../../foundation/errors.ts'
 import { LIMITS } from '../../foundation/limits.ts'
-import { mayOnWhole, seesBase } from '../../graphql/context.ts'
+import { isAtChangeSet } from '../../graphql/change-sets.ts'
+import { type Context, mayOnWhole, seesBase } from '../../graphql/context.ts'
 import { staticOperation } from '../../graphql/execute.ts'
 import { clean } from '../../schema-shape/descriptions.ts'
 import type { AddressSession } from '../protocol/address-session.ts'
@@ -98,9 +99,13 @@ async function fileTypes({ base: at, context }: AddressSession, base: string) {
   }))
 }
 
+/** A change-set has no actions of its own. */
+const seesRuns = async (context: Context, base: string | null) =>
+  mayOnWhole(context, 'read', base) && !(base !== null && (await isAtChangeSet(context, base)))
+
 /** The lists of runs that the session can read. */
 async function runLogs({ base: at, context }: AddressSession, base: string) {
-  if (!mayOnWhole(context, 'read', base)) return []
+  if (!(await seesRuns(context, base))) return []
   const { data } = (await listActions({ base, limit: LIMITS.resourcePage }, context)).actions
   return data.map((action) => ({
     uri: runsUri(base, action.id),
@@ -119,11 +124,12 @@ const about = ({ description }: { description: string | null }) =>
  * Lists the URI templates, on one page.
  * @throws InvalidParams
  */
-export function listTemplates({ base, context }: AddressSession, cursor?: string) {
+export async function listTemplates({ base, context }: AddressSession, cursor?: string) {
   if (cursor !== undefined) throw new InvalidParams('There is one page of templates. Leave cursor out.')
   if (base !== null && !seesBase(context, base)) return { resourceTemplates: [] }
   const { type, record, records, file, files, run, runs } = templatesOf(base)
   const mayRead = mayOnWhole(context, 'read', base)
+  const hasRuns = await seesRuns(context, base)
   return {
     resourceTemplates: [
       {
@@ -162,6 +168,10 @@ export function listTemplates({ base, context }: AddressSession, cursor?: string
               description: `One page of the files of a type, by path. meta.next is the URI of the next page. ${UNTRUSTED}`,
               mimeType: JSON_TYPE,
             },
+          ]
+        : []),
+      ...(hasRuns
+        ? [
             {
               uriTemplate: run,
               name: 'run',
