@@ -1,30 +1,25 @@
 /** Addresses of the pages. All that changes what is shown is in the address, and never a token. */
-const part = encodeURIComponent
+const at = (base: string, ...parts: readonly (string | undefined)[]): string =>
+  `/b/${[base, ...parts.filter((part) => part !== undefined)].map(encodeURIComponent).join('/')}`
 
 export const to = {
   home: () => '/',
-  activity: (base: string, search: Search = {}) => `/b/${part(base)}${print(search)}`,
-  request: (base: string, request: string) => `/b/${part(base)}/r/${part(request)}`,
-  records: (base: string, type: string, search: Search = {}) =>
-    `/b/${part(base)}/t/${part(type)}${print(search)}`,
+  activity: (base: string, search: Search = {}) => at(base) + print(search),
+  request: (base: string, request: string) => at(base, 'r', request),
+  records: (base: string, type: string, search: Search = {}) => at(base, 't', type) + print(search),
   record: (base: string, type: string, id: string, search: Search = {}) =>
-    `/b/${part(base)}/t/${part(type)}/${part(id)}${print(search)}`,
-  review: (base: string, id?: string, search: Search = {}) =>
-    `/b/${part(base)}/review${id === undefined ? '' : `/${part(id)}`}${print(search)}`,
-  agents: (base: string, token?: string) =>
-    `/b/${part(base)}/agents${token === undefined ? '' : `/${part(token)}`}`,
-  endpoint: (base: string, endpoint: string) => `/b/${part(base)}/agents/e/${part(endpoint)}`,
-  files: (base: string, type?: string, search: Search = {}) =>
-    `/b/${part(base)}/files${type === undefined ? '' : `/${part(type)}`}${print(search)}`,
+    at(base, 't', type, id) + print(search),
+  review: (base: string, id?: string, search: Search = {}) => at(base, 'review', id) + print(search),
+  agents: (base: string, token?: string) => at(base, 'agents', token),
+  endpoint: (base: string, endpoint: string) => at(base, 'agents', 'e', endpoint),
+  files: (base: string, type?: string, search: Search = {}) => at(base, 'files', type) + print(search),
   automation: (base: string, of?: { kind: string; id: string }, search: Search = {}) =>
-    `/b/${part(base)}/automation${of ? `/${part(of.kind)}/${part(of.id)}` : ''}${print(search)}`,
-  environments: (base: string, preview?: string) =>
-    `/b/${part(base)}/env${preview === undefined ? '' : `/${part(preview)}`}`,
-  types: (base: string, type?: string) =>
-    `/b/${part(base)}/types${type === undefined ? '' : `/${part(type)}`}`,
-  operate: (base: string) => `/b/${part(base)}/operate`,
-  ask: (base: string, search: Search = {}) => `/b/${part(base)}/ask${print(search)}`,
-  playground: (base: string) => `/graphql/${part(base)}`,
+    at(base, 'automation', of?.kind, of?.id) + print(search),
+  environments: (base: string, preview?: string) => at(base, 'env', preview),
+  types: (base: string, type?: string) => at(base, 'types', type),
+  operate: (base: string) => at(base, 'operate'),
+  ask: (base: string, search: Search = {}) => at(base, 'ask') + print(search),
+  playground: (base: string) => `/graphql/${encodeURIComponent(base)}`,
 } as const
 
 /** What a page is of: the parts of its path. */
@@ -40,7 +35,7 @@ export function print(search: Search): string {
   return text && `?${text}`
 }
 
-export const parse = (text: string): Search => Object.fromEntries(new URLSearchParams(text))
+export const parse = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
 
 /** The search with some parameters changed. */
 export const changed = (text: string, changes: Search): string => print({ ...parse(text), ...changes })

@@ -129,8 +129,8 @@ export async function resume(scope: WriteScope, baseId: string, pause: Pause): P
 }
 
 const summaryOf = ({ writes, since, usual, paused_by: byHand }: Pause): string =>
-  `${writes} changes since ${since.slice(11, 16)} UTC` +
-  (byHand ? `; paused by ${byHand.name}` : `, and more were refused; usually ${usual} in an hour`)
+  `${byHand ? `paused by ${byHand.name}; ` : ''}${writes} changes since ${since.slice(11, 16)} UTC` +
+  (byHand ? '' : `, and more were refused; usually ${usual} in an hour`)
 
 export function isPaused(baseId: string, { id: request, note, pause }: OpenPause): DomainError {
   const { writes, refused, usual, allowed, paused_by: byHand } = pause

@@ -116,7 +116,10 @@ function Tokens({ base, tokens, usage, selected }: TokensProps) {
   const heads = words.agents.heads
   const shown = (count: number) => (usage.isThere ? whole.format(count) : '')
   const failed = (count: number) => <span className={count > 0 ? 'failed-word' : ''}>{shown(count)}</span>
-  const mayOf = ({ grants }: Token) => grants.filter((grant) => reaches(grant, base)).map(grantWords)
+  const mayOf = ({ id, grants }: Token) => [
+    ...(paused.has(id) ? [words.pause.is] : []),
+    ...grants.filter((grant) => reaches(grant, base)).map(grantWords),
+  ]
   const used: TableColumn<Token>[] = [
     [heads.calls, (token) => shown(usage.sum(token).calls), 'number-cell'],
     [heads.failed, (token) => failed(usage.sum(token).failed), 'number-cell'],
@@ -126,15 +129,7 @@ function Tokens({ base, tokens, usage, selected }: TokensProps) {
     <Table
       label={words.agents.title}
       columns={[
-        [
-          heads.who,
-          (token) => (
-            <>
-              <Who {...token} />
-              {paused.has(token.id) && <span className="changed-word"> {words.pause.is}</span>}
-            </>
-          ),
-        ],
+        [heads.who, (token) => <Who {...token} />],
         [heads.kind, (token) => words.kinds[token.kind], 'wide-only kind-cell meta'],
         [heads.may, (token) => <Text>{[...new Set(mayOf(token))].join('; ')}</Text>, 'wide-only meta'],
         ...(usage.isKnown ? used : []),

@@ -105,7 +105,8 @@ export function buildColumns(
 function widthOf({ name, values = [], isState, isNumber, schema }: Field): number {
   const longest = Math.max(name.length, ...values.map((value) => String(value).length))
   if (isState) return Math.min(9, 2.5 + 0.45 * longest)
-  if (isNumber || schema.format === 'date') return 5
+  if (isNumber) return 6.5
+  if (schema.format === 'date') return 5
   return schema.type === 'boolean'
     ? 4
     : isPerson({ name })

@@ -1,6 +1,6 @@
 /** Views: those that the schema suggests, and those that a person keeps in this browser. */
 import { useState } from 'react'
-import { print, type Search } from '../../addresses.ts'
+import { parse, print, type Search } from '../../addresses.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { Text } from '../../parts/text.tsx'
@@ -16,7 +16,6 @@ export function Views({ of: { base, type, search, change } }: { of: Listing }) {
   const [own, setOwn] = useState(() => kept(place))
   const [isSaving, setSaving] = useState(false)
   const suggested = viewsOf(type, words.records.views)
-  const now = partsOf(search)
   const isNow = (view: View) => print(whichOf(view.search)) === print(whichOf(search))
   const isFirst = print(whichOf(search)) === ''
   const keep = (views: View[]) => {
@@ -54,13 +53,8 @@ export function Views({ of: { base, type, search, change } }: { of: Listing }) {
         <SaveView
           onClose={() => setSaving(false)}
           onSave={(name) => {
-            const search = Object.fromEntries(
-              Object.entries(now).filter((each): each is [string, string] => Boolean(each[1])),
-            )
-            keep([
-              ...own.filter((view) => view.name !== name),
-              { name, search: isFirst ? { ...suggested[0]?.search } : search },
-            ])
+            const shown = isFirst ? { ...suggested[0]?.search } : parse(print(partsOf(search)))
+            keep([...own.filter((view) => view.name !== name), { name, search: shown }])
             setSaving(false)
           }}
         />
