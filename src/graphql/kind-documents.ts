@@ -53,5 +53,5 @@ function operationOn<Result>(field: string, alias: string, selection: string): O
   const variables = root.args.map(({ name, type }) => `$${name}: ${type}`)
   const args = root.args.map(({ name }) => `${name}: $${name}`)
   const text = `${query ? 'query' : 'mutation'} ${field}(${variables}) { ${alias}: ${field}(${args}) { ${selection} } }`
-  return parse(text) as Operation<Result>
+  return parse(text, { noLocation: true }) as Operation<Result>
 }

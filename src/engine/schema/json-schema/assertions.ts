@@ -20,7 +20,11 @@ export const ASSERTED: Readonly<Record<string, Keyword>> = {
     spend(50)
     return isMultipleOf(data, step)
   }),
-  minLength: length('minLength', (text, bound) => text.length >= bound && characters(text) >= bound),
+  // A character takes two units at most.
+  minLength: length(
+    'minLength',
+    (text, bound) => text.length >= bound && (text.length >= 2 * bound - 1 || characters(text) >= bound),
+  ),
   maxLength: length('maxLength', (text, bound) => text.length <= bound || characters(text) <= bound),
   pattern: (value, schema, compiler) => {
     const pattern = compiler.pattern(String(value))
