@@ -36,6 +36,7 @@ ENV NODE_ENV=production \
     PLINTH_HOST=0.0.0.0 \
     PLINTH_PORT=4000 \
     PLINTH_DATA_DIR=/var/lib/plinth \
+    MALLOC_ARENA_MAX=1 \
     MALLOC_MMAP_THRESHOLD_=131072
 USER node
 VOLUME /var/lib/plinth

@@ -12,7 +12,7 @@ const END_MS = 30_000
 const alive = new Set<ChildProcess>()
 
 /** What `npm start` gives the process. */
-const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '131072' }
+const ALLOCATOR = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' }
 const FLAGS = ['--max-semi-space-size=16', '--no-parallel-scavenge', '--no-allocation-site-pretenuring']
 
 type Observed = { flags?: readonly string[]; env?: Record<string, string> }
