@@ -27,6 +27,46 @@ const OPEN = { field: 'data.state', op: 'eq', value: 'open' }
 const ticket = async (type: string, id: string) =>
   succeed(await world.call('GET', `/v1/crm/records/${type}/${id}`)).data
 
+test('The bounds of an endpoint follow a property that is renamed', async () => {
+  const type = await world.newType()
+  const json_schema = {
+    properties: { title: { type: 'string' }, secret: {}, place: { properties: { zip: { type: 'string' } } } },
+  }
+  await put(`record-types/${type}`, { json_schema }, 200)
+  await put(`records/${type}/plain`, { data: { title: 'Plain', place: { zip: '1' } } })
+  await put(`records/${type}/hidden`, { data: { title: 'Hidden', secret: 'x' } })
+  const filter = {
+    and: [
+      { field: 'data.secret', op: 'is_null' },
+      { not: { field: 'data["place"].zip', op: 'eq', value: '2' } },
+    ],
+  }
+  const tools = [
+    {
+      ...{ record_type: type, operations: ['get', 'list', 'create'], name_override: 'item', filter },
+      ...{ fields: ['data.title'], defaults: { title: 'New' } },
+    },
+  ]
+  await put(`endpoints/${type}`, { tools })
+  const { tool } = at(type, (await grantOn(type)).token)
+  const seen = async () => (await tool('list_item', {})).body.data.map(({ id }: Body) => id)
+  expect(await seen()).toEqual(['plain'])
+  const rename = async (field: string, to: string) =>
+    succeed(
+      await world.call('PATCH', `/v1/crm/record-types/${type}`, { migration: [{ op: 'rename', field, to }] }),
+    )
+  await rename('data.secret', 'data.private')
+  expect(await seen()).toEqual(['plain'])
+  expect((await tool('get_item', { id: 'hidden' })).error.code).toBe('NOT_FOUND')
+  await rename('data.private', 'data["odd.key"]')
+  await put(`records/${type}/plain`, { data: { title: 'Plain', place: { zip: '2' } } }, 200)
+  await rename('data.place.zip', 'data.place.code')
+  await rename('data.title', 'data.name')
+  expect(await seen()).toEqual([])
+  const made = await tool('create_item', {})
+  expect(made.body.data).toEqual({ name: 'New' })
+})
+
 describe('A filter for writes', () => {
   const open = async (write_filter: object | null, more: object = {}) => {
     const type = await world.newType()

@@ -3,6 +3,7 @@ import {
   actionsOf,
   type EndpointBatch,
   type EndpointRelationship,
+  type EndpointTool,
   type RunAs,
   toolsOfOperation,
 } from '../../../contract/endpoint-shapes.ts'
@@ -26,6 +27,7 @@ import { impossibleSteps } from './impossible-steps.ts'
 import { portableIdsOf } from './load-record-types.ts'
 import type { FormerName } from './name-aliases.ts'
 import { nameLinks, type PortableIds } from './named-tools.ts'
+import { type RenamedIn, renamedIn, withCurrentNames } from './renamed-properties.ts'
 import { actionToolName, typedToolsOf } from './toolset-members.ts'
 
 type Endpoints = ReadonlyMap<string, CompiledEndpoint>
@@ -54,7 +56,11 @@ const ENDPOINTS = compiledCache<Endpoints>({
     ])
     const shared = new Map(toolsets.map((row) => [row.id, row]))
     const byId = new Map(actions.map((row) => [row.id, row]))
-    return new Map(rows.map((row) => [row.id, compiled(row, shared, byId, portableIds)]))
+    const selected = [...rows, ...toolsets].flatMap(({ tools }) => tools as EndpointTool[])
+    const renamed = await renamedIn(scope, baseId, [
+      ...new Set(selected.map(({ record_type }) => record_type)),
+    ])
+    return new Map(rows.map((row) => [row.id, compiled(row, shared, byId, portableIds, renamed)]))
   },
 })
 
@@ -69,6 +75,7 @@ function compiled(
   shared: ReadonlyMap<string, ToolsetRow>,
   known: ReadonlyMap<string, ActionRow>,
   portableIds: PortableIds,
+  renamed: RenamedIn,
 ): CompiledEndpoint {
   const { id, enabled, instructions, sqlQuery, undo, resources } = row
   const batch = row.batch as EndpointBatch
@@ -93,7 +100,8 @@ function compiled(
     tools: named.map(({ name, recordType, operation, selection }): ServedTool => {
       const isOnly = selection.operations.flatMap(toolsOfOperation).length === 1
       const text = selection.description_override ?? null
-      return { name, recordType, operation, description: { text, isOnly }, bounds: boundsOf(selection) }
+      const bounds = withCurrentNames(boundsOf(selection), renamed.get(recordType))
+      return { name, recordType, operation, description: { text, isOnly }, bounds }
     }),
     links: nameLinks(row.relationships as EndpointRelationship[]).map(({ name, relType, operation }) => ({
       name,

@@ -85,6 +85,21 @@ export const hasOwnProperties = (schema: unknown): boolean => Object.keys(rootPr
 export const rootProperties = (schema: unknown): Place =>
   propertiesOf(dereference(schema, schema, isClosed) ?? {})
 
+/** A path with the names that its properties have now, where they were renamed since. */
+export function currentPath(schema: unknown, path: Path): Path {
+  let place = dereference(schema, schema, isClosed)
+  return path.map((segment) => {
+    const properties = propertiesOf(place ?? {})
+    const now = typeof segment === 'string' ? (renamedTo(properties, segment) ?? segment) : segment
+    const below =
+      typeof now === 'string'
+        ? own(properties, now)
+        : itemSchema(place ?? {}, now ?? Number.POSITIVE_INFINITY)
+    place = dereference(below, schema, isClosed)
+    return now
+  })
+}
+
 /** Path steps: a property, an array index, or null for any element. */
 type Path = readonly (string | number | null)[]
 type Place = Record<string, unknown>
