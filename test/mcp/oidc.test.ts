@@ -233,6 +233,7 @@ test('a person who was removed is out, with tabs and clients; one whose provider
 
   provider.accounts.set('mia', { claims: {}, isGone: true })
   await makeDue()
+  expect(succeed(await renew(tab))).toEqual({ renewed: false })
   expect((await pilot.refresh(again.refresh_token)).body.error).toBe('invalid_grant')
   await sleep(50)
   for (const token of [tab, again.access_token]) expectFailure(await self(token), 'UNAUTHORIZED')

@@ -21,18 +21,20 @@ export function openPeople({ authorizations }: Pick<Engine, 'authorizations'>, o
     name: nameOf(claims, subject),
     grants: grantsFor(rules, claims),
   })
-  const settling = new Map<string, Promise<void>>()
+  const settling = new Map<string, Promise<boolean>>()
 
-  const renew = async (by: Renewed, requestId: string): Promise<void> => {
+  const renew = async (by: Renewed, requestId: string): Promise<boolean> => {
     const due = await authorizations.takeDue(requestId, by)
-    if (due?.refreshToken == null) return
+    if (due?.refreshToken == null) return true
     try {
       const found = identityOf(await provider.renew(due.subject, due.refreshToken))
       await authorizations.settleDue(requestId, due, found)
+      return true
     } catch (thrown) {
       const isOver = thrown instanceof DomainError && ENDS.has(thrown.code)
       await authorizations.settleDue(requestId, due, isOver ? 'ended' : 'unreachable')
       if (!isOver) throw thrown
+      return false
     }
   }
   return {
@@ -43,14 +45,15 @@ export function openPeople({ authorizations }: Pick<Engine, 'authorizations'>, o
     finish: async (origin: string, sent: URLSearchParams, started: Started, requestId: string) =>
       authorizations.enter(requestId, identityOf(await provider.finish(origin, sent, started))),
     /**
-     * Asks the provider again, if the last answer is some minutes old. Requests at the same time wait for one.
+     * Asks the provider again, if the last answer is some minutes old. Requests at the same time wait for one. False for a person who
+     * may no longer.
      * @throws INTERNAL_ERROR while it cannot be reached
      */
-    renew: async (by: Renewed, requestId: string): Promise<void> => {
+    renew: (by: Renewed, requestId: string): Promise<boolean> => {
       const key = by.tokenId ?? by.refreshToken ?? ''
       const running = settling.get(key) ?? renew(by, requestId).finally(() => settling.delete(key))
       settling.set(key, running)
-      await running
+      return running
     },
   }
 }

@@ -39,8 +39,8 @@ export function peopleRoutes({ engine, people, limiter, caller, publicUrl, addre
 
     /** The renewal of a tab, as long as the provider says that the person still may. */
     app.post('/sign-in/renew', { ...caller, bodyLimit: 1024 }, async (request) => {
-      await people.renew({ tokenId: request.caller.scope.actor.tokenId ?? '' }, request.id)
-      return { renewed: true }
+      const renewed = await people.renew({ tokenId: request.caller.scope.actor.tokenId ?? '' }, request.id)
+      return { renewed }
     })
 
     const begunIn = (request: FastifyRequest) =>
