@@ -85,7 +85,7 @@ export function countAnswers(app: FastifyInstance, unsent: Unsent): void {
     if (bytes === undefined || !request.caller) return done()
     const { actor, writes } = request.caller.scope
     try {
-      unsent.sends(actor.tokenId ?? '', reply, bytes, !writes.any)
+      unsent.sends(actor.tokenId ?? '', reply, bytes, writes.begun === 0)
     } catch (thrown) {
       reply.removeHeader('etag')
       return done(thrown as DomainError)
