@@ -246,10 +246,7 @@ export async function pauseToken(
   return getReviewRequest(scope, baseId, await pauseByHand(scope, baseId, owner, note))
 }
 
-/**
- * Ends the pause of a token, however it came.
- * @throws FORBIDDEN; NOT_FOUND; CONFLICT where it is not paused
- */
+/** Ends the pause of a token, however it came. @throws FORBIDDEN; NOT_FOUND; CONFLICT where it is not paused */
 export async function resumeToken(
   scope: WriteScope,
   baseId: string,
@@ -257,6 +254,7 @@ export async function resumeToken(
   input: object,
 ): Promise<ReviewRequest> {
   const { note } = check(PauseBody, input, inBody())
+  if (productionOf(baseId) !== baseId) throw isPreview(baseId)
   requirePermission(scope.access, 'write', baseId, '*')
   const open = await openPause(scope, baseId, id)
   if (!open) throw notPaused(baseId)

@@ -120,7 +120,7 @@ const OF_BOTH = ['propose', 'promote', 'rollback_promotion', 'review']
 
 /** The routes whose samples need what a filled base does not have, or that only one side has. */
 const REFUSED =
-  /preview|promot|discard|submit|reopen|reviews|review-requests|\/config$|:run_id|:delivery_id|seeds|revert|complete|triggers.*test/
+  /preview|promot|discard|submit|reopen|reviews|review-requests|\/config$|:run_id|:delivery_id|seeds|revert|complete|tokens.*(?:pause|resume)|triggers.*test/
 
 describe.each([
   ['shop--dev', 'shop'],
