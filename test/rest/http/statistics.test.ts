@@ -44,6 +44,7 @@ test('columns that no query plan uses have no planner statistics', async () => {
     'change.data',
     'draft_record.base',
     'draft_record.data',
+    'record.data',
     'record_text.words',
     'record_text_words.search_keys',
     'relationship.data',
