@@ -1,5 +1,5 @@
 /** Builds the explorer into `dist/web`: a page, and hashed files that are stored compressed. Then the views of the chat. */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
@@ -7,20 +7,32 @@ import { defineConfig, type Plugin } from 'vite'
 import { buildViews } from './build-views.ts'
 
 const OUT = join(import.meta.dirname, '../dist/web')
+/** Several servers that start at once build it: each in a folder of its own, which then takes the place of the last. */
+const DRAFT = `${OUT}-${process.pid}`
 const compress = promisify(brotliCompress)
 
 /** The server sends brotli to nearly all browsers, and unpacks it for the rest. */
 const compressed: Plugin = {
   name: 'compressed',
   async closeBundle() {
-    const folder = join(OUT, 'assets')
+    const folder = join(DRAFT, 'assets')
     for (const name of await readdir(folder)) {
       const file = join(folder, name)
       await writeFile(`${file}.br`, await compress(await readFile(file)))
       await rm(file)
     }
-    await buildViews(join(OUT, 'views'))
+    await buildViews(join(DRAFT, 'views'))
+    await takePlace()
   },
+}
+
+async function takePlace(): Promise<void> {
+  await rm(OUT, { recursive: true, force: true })
+  await rename(DRAFT, OUT).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(DRAFT, { recursive: true })
+    // Another build has taken it in between, of the same sources.
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+  })
 }
 
 export default defineConfig({
@@ -29,7 +41,7 @@ export default defineConfig({
   logLevel: 'warn',
   plugins: [compressed],
   build: {
-    outDir: OUT,
+    outDir: DRAFT,
     emptyOutDir: true,
     target: 'es2023',
     // The policy of the page allows no `data:` addresses.
