@@ -40,7 +40,7 @@ test('the versions of all records of a list are one statement, newest first', as
     data = await ask(query)
   })
   // Jobs read the log beside it.
-  const ofHistory = statements.filter(({ text }) => /plinth\.change\b[^]*kind = 'record'/.test(text))
+  const ofHistory = statements.filter(({ text }) => /plinth\.change\b.*kind = 'record'/s.test(text))
   expect(new Set(ofHistory.map(({ text }) => text)).size).toBe(1)
   for (const node of data.ticketRecords.nodes) {
     expect(node.last).toEqual([
