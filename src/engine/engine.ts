@@ -297,7 +297,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     via: session.isTab ? 'explorer' : via,
     requestId,
     batches: { left: limits.batchBytes },
-    writes: { begun: 0, told: 0, changes: 0 },
+    writes: { begun: 0, counted: 0, changes: 0 },
     answer: budgetOf(via, pageBytes, reserveBytes),
     received: new Map(),
     ...(closed && { closed }),
@@ -416,7 +416,7 @@ const systemScope = (db: Database, services: Services): Scope => ({
   via: 'system',
   requestId: 'boot',
   batches: { left: Number.POSITIVE_INFINITY },
-  writes: { begun: 0, told: 0, changes: 0 },
+  writes: { begun: 0, counted: 0, changes: 0 },
   answer: new ResponseBudget(LIMITS.pageBytes, Number.POSITIVE_INFINITY),
   received: new Map(),
 })

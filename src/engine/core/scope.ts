@@ -149,8 +149,8 @@ export type Scope = Services & {
   readonly call?: ToolCall
   /** Bytes left for the batches of this request: a GraphQL document may hold several. */
   readonly batches: { left: number }
-  /** The writes of this request, and how many have told how much they changed. */
-  readonly writes: { begun: number; told: number; changes: number }
+  /** The writes of this request: how many began, and of how many `changes` counts what they changed. */
+  readonly writes: { begun: number; counted: number; changes: number }
   /** Byte limit of the pages of this request. */
   readonly answer: ResponseBudget
   /**

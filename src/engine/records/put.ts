@@ -77,7 +77,7 @@ async function put(
   const links = readOwnLinks(scope, baseId, input.relationships)
   const { claim, stated } = named.expected
   if (!policy && !links && claim === null && !stated)
-    return told(scope, await upsert(scope, baseId, recordType, target))
+    return counted(scope, await upsert(scope, baseId, recordType, target))
   return scope.db.statements(async (tx) => {
     const within: WriteScope = { ...scope, db: tx }
     const record = policy
@@ -90,9 +90,9 @@ async function put(
 }
 
 /** Counts what a write has changed with its only statement. */
-function told({ db, changeSet, writes }: WriteScope, record: RecordItem): RecordItem {
+function counted({ db, changeSet, writes }: WriteScope, record: RecordItem): RecordItem {
   if (db.isTransaction || changeSet !== undefined) return record
-  writes.told++
+  writes.counted++
   if (record.operation !== 'unchanged') writes.changes++
   return record
 }

@@ -23,6 +23,7 @@ const PACES = statement(
    WHERE w.token_id = ${ownerOf('$1')} AND w.rule LIKE 'base/%' AND w.since >= h.since - interval '14 days'
    GROUP BY b.id ORDER BY b.id`,
 )
+
 /** Rolls a write back that is too much for the hour. */
 class PastPace extends Error {
   readonly pause: Omit<Pause, 'wrote'>

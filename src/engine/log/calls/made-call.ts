@@ -33,13 +33,17 @@ export type EndedCall = {
   readonly arguments: unknown
 }
 
-export type Writes = { readonly begun: number; readonly told: number; readonly changes: number }
+export type Writes = { readonly begun: number; readonly counted: number; readonly changes: number }
 
 /** One of the `calls` of a request with what its writes tell. One of several does not know which changes it made. */
-export const withChanges = (call: EndedCall, { begun, told, changes }: Writes, calls: number): MadeCall => ({
+export const withChanges = (
+  call: EndedCall,
+  { begun, counted, changes }: Writes,
+  calls: number,
+): MadeCall => ({
   ...call,
   wrote: begun > 0,
-  changes: begun === 0 || (told === begun && calls === 1) ? changes : null,
+  changes: begun === 0 || (counted === begun && calls === 1) ? changes : null,
 })
 
 /** Outcomes that are no failure. */

@@ -137,24 +137,24 @@ async function store(db: Db, batch: readonly Waiting[], secretsOf: Deps['secrets
 }
 
 /**
- * The changes of those calls of a batch that do not know them, by their place. Of equal requests, the first has made all that the
- * others have not told.
+ * The changes of those calls of a batch that do not know them, by their place. Of equal requests, the first has made all but
+ * the changes that the others know.
  */
 async function countChanges(db: Db, batch: readonly Waiting[]): Promise<ReadonlyMap<number, number>> {
   if (batch.every(({ changes }) => changes !== null)) return new Map()
   const asked = new Map<string, object>()
-  const told = new Map<string, number>()
+  const known = new Map<string, number>()
   for (const [n, { changes, base_id, token_id, request_id, call_id, at, ms }] of batch.entries()) {
     const key = `${base_id} ${token_id} ${request_id} ${call_id ?? ''}`
     // A second, for the clock of the database.
     const since = new Date(Date.parse(at) - ms - 1000).toISOString()
-    if (changes !== null) told.set(key, (told.get(key) ?? 0) + changes)
+    if (changes !== null) known.set(key, (known.get(key) ?? 0) + changes)
     else if (!asked.has(key)) asked.set(key, { n, key, base_id, token_id, request_id, call_id, since })
   }
   const counts = await db.query<{ n: number; key: string; changes: number }>(COUNT_CHANGES, [
     JSON.stringify([...asked.values()]),
   ])
-  return new Map(counts.map(({ n, key, changes }) => [n, Math.max(0, changes - (told.get(key) ?? 0))]))
+  return new Map(counts.map(({ n, key, changes }) => [n, Math.max(0, changes - (known.get(key) ?? 0))]))
 }
 
 async function masked(

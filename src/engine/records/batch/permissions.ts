@@ -7,33 +7,33 @@ import type { Permission } from '../../storage/access/grants.ts'
 import { collect, refuse } from './faults.ts'
 import { type Failure, kindOfOperation } from './operation.ts'
 
-/** Hears of a permission that an operation needs, with the place of the field that names the type: `at` and its name. */
-type Hear = (permission: Permission, recordType: string, at: string, name: string) => void
+/** Takes a permission that an operation needs, with the place of the field that names the type: `at` and its name. */
+type Visit = (permission: Permission, recordType: string, at: string, name: string) => void
 
-/** Tells which permissions a raw operation needs, checked before its validity. */
-function eachNeed(raw: unknown, hear: Hear): void {
+/** Calls `visit` for each permission that a raw operation needs, checked before its validity. */
+function eachNeed(raw: unknown, visit: Visit): void {
   const fields = (raw ?? {}) as Record<string, unknown>
   const kind = kindOfOperation(fields)
   if (kind) {
     const { id } = fields
-    if (!kind.managedAs) hear('manage', '*', '', '')
-    else if (typeof id === 'string') hear('manage', kind.managedAs(id), '', '/id')
+    if (!kind.managedAs) visit('manage', '*', '', '')
+    else if (typeof id === 'string') visit('manage', kind.managedAs(id), '', '/id')
     return
   }
-  eachNeedAt(fields, NAMED, '', hear)
+  eachNeedAt(fields, NAMED, '', visit)
   const { relationships } = fields
   if (Array.isArray(relationships))
     for (const [n, link] of relationships.entries())
-      eachNeedAt(link, ['record_type'], `/relationships/${n}`, hear)
+      eachNeedAt(link, ['record_type'], `/relationships/${n}`, visit)
 }
 
 /** Fields that name record types. */
 const NAMED = ['record_type', 'source_record_type', 'target_record_type']
 
-function eachNeedAt(fields: unknown, names: readonly string[], at: string, hear: Hear): void {
+function eachNeedAt(fields: unknown, names: readonly string[], at: string, visit: Visit): void {
   for (const name of names) {
     const recordType = ((fields ?? {}) as Record<string, unknown>)[name]
-    if (typeof recordType === 'string') hear('write', recordType, at, `/${name}`)
+    if (typeof recordType === 'string') visit('write', recordType, at, `/${name}`)
   }
 }
 
@@ -50,7 +50,7 @@ export async function requirePermissions(
   const access = rightsOf(scope)
   let index = 0
   let written: string | undefined
-  const hear: Hear = (permission, recordType, at, name) => {
+  const visit: Visit = (permission, recordType, at, name) => {
     // Most operations write the type of the one before.
     if (permission === 'write' && recordType === written) return
     if (!access.allows(permission, baseId, recordType))
@@ -59,7 +59,7 @@ export async function requirePermissions(
   }
   for (; index < raw.length; index++) {
     if (turnIsOver()) await nextTurn()
-    eachNeed(raw[index], hear)
+    eachNeed(raw[index], visit)
   }
   refuse(failures)
 }
