@@ -174,6 +174,30 @@ asMara('a change is undone with its plan, and the undo as well', '/t/ticket/T-10
   await becomes('T-1004', { priority: 'urgent', due: '2026-11-27' })
 })
 
+asMara('an undo that is clicked while its plan is read again is carried out', '', async (visitor) => {
+  const { subject } = (await ticket('T-1102')).data
+  await change('T-1102', { subject: 'mistaken' })
+  const { data } = succeed(
+    await explorer.as('Mara Lindqvist')('GET', '/v1/desk/records/ticket/T-1102/history?limit=1'),
+  )
+  await visitor.page.goto(`${explorer.server.url}/b/desk/r/${data[0].request_id}`)
+  await visitor.click('button', 'Undo')
+  const dialog = visitor.page.getByRole('dialog')
+  await visitor.sees('mistaken', dialog)
+  // Another change has the plan read again; its answer is held back until the click is done.
+  const { promise: clicked, resolve: click } = Promise.withResolvers<void>()
+  const again = visitor.page.waitForRequest(/dry_run=true/)
+  await visitor.page.route(/dry_run=true/, async (route) => {
+    await clicked
+    await route.continue()
+  })
+  await change('T-1103', { owner: 'zoe' })
+  await again
+  await dialog.getByRole('button', { name: 'Undo 1 change' }).click({ timeout: 5000 })
+  click()
+  await becomes('T-1102', { subject })
+})
+
 asMara('a version is shown as it was, and beside another one', '/t/ticket/T-1004', async (visitor) => {
   await visitor.click(
     'button',

@@ -31,8 +31,9 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
   }
   const carryOut = async () => {
     if (!seen) return
-    if (Date.now() - plan.dataUpdatedAt > OLD_MS) {
-      const { data: now } = await plan.refetch()
+    // What others write has the plan read again: a click meanwhile counts for what the person saw.
+    if (plan.isFetching || Date.now() - plan.dataUpdatedAt > OLD_MS) {
+      const { data: now } = await plan.refetch({ cancelRefetch: false })
       if (now && isOther(seen, now)) return setChanged(true)
     }
     const once = { 'idempotency-key': `${key}-${JSON.stringify(choice).length}` }
@@ -52,7 +53,7 @@ export default function UndoDialog({ base, of, about, onClose }: Undo & { onClos
       foot={<span className="note">{words.undo.oneTransaction}</span>}
       act={{
         label: words.undo.button(seen?.count ?? 0),
-        isReady: seen !== undefined && seen.count > 0 && !write.isPending && !plan.isFetching,
+        isReady: seen !== undefined && seen.count > 0 && !write.isPending && !plan.isPlaceholderData,
         onSelect: () => void carryOut(),
       }}
     >
