@@ -12,6 +12,8 @@ test('digestInTurns returns the same digest as digest', async () => {
       const request = ['rest', value ?? null]
       expect(await digestInTurns(request)).toBe(digest(request))
     }),
+    // Objects hold array indexes before other keys, and by number.
+    { examples: [[{ 10: 1, 9: 2, '': 3 }]] },
   )
 })
 

@@ -25,9 +25,8 @@ async function feed(sha: Hash, value: unknown, levels: number): Promise<void> {
     return
   }
   const isArray = Array.isArray(value)
-  const of = value as Record<string, unknown>
-  const keys = isArray ? null : Object.keys(of).sort()
-  const members = keys?.filter((key) => of[key] !== undefined) ?? Object.keys(value)
+  const of = isArray ? (value as unknown as Record<string, unknown>) : inOrder(value, (member) => member)
+  const members = Object.keys(of).filter((key) => isArray || of[key] !== undefined)
   sha.update(isArray ? '[' : '{')
   for (const [index, key] of members.entries()) {
     sha.update(`${index > 0 ? ',' : ''}${isArray ? '' : `${JSON.stringify(key)}:`}`)
@@ -44,12 +43,16 @@ export const canonicalText = (value: unknown): string => JSON.stringify(sorted(v
 
 function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(sorted)
-  const of = value as Record<string, unknown>
+  return Array.isArray(value) ? value.map(sorted) : inOrder(value, sorted)
+}
+
+/** An object with the members in their order, each as `read` gives it. */
+function inOrder(object: object, read: (member: unknown) => unknown): Record<string, unknown> {
+  const of = object as Record<string, unknown>
   const copy: Record<string, unknown> = {}
   // An assignment to this one would set the prototype.
   for (const key of Object.keys(of).sort())
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: sorted(of[key]), enumerable: true })
-    else copy[key] = sorted(of[key])
+    if (key === '__proto__') Object.defineProperty(copy, key, { value: read(of[key]), enumerable: true })
+    else copy[key] = read(of[key])
   return copy
 }
