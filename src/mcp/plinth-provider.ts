@@ -4,15 +4,7 @@ import { toDomainError } from '../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../foundation/event-loop-turns.ts'
 import { endSpan, type Span, startSpan, within } from '../foundation/tracing.ts'
 import { isAtChangeSet } from '../graphql/change-sets.ts'
-import {
-  type Context,
-  duringCall,
-  endingWith,
-  mayAnywhere,
-  mayOnWhole,
-  mayPropose,
-  tasksOf,
-} from '../graphql/context.ts'
+import { type Context, duringCall, endingWith, mayAnywhere, mayPropose, tasksOf } from '../graphql/context.ts'
 import { leanError, leanWritten } from './budget/lean.ts'
 import { complete } from './completion.ts'
 import { isAtEndpoint, listEndpointTools, resolveEndpointTool } from './endpoints/endpoint.ts'
@@ -180,10 +172,9 @@ export async function listTools(session: AddressSession): Promise<ToolDefinition
     .filter((row) => isListed(row, session))
     .map((row) => sideOf(row, session))
     .filter((row) => accessTo(row, session) === 'callable' && isAvailable(row))
-  const hasFiles = callable.some((row) => row.ofFiles) && (await seesFileTypes(context, base))
-  const generic = callable
-    .filter((row) => !row.ofFiles || (hasFiles && mayOnWhole(context, row.permission, base)))
-    .map((row) => row.define(base === null))
+  const hasFiles =
+    callable.some((row) => row.ofFiles) && (session.tools !== null || (await seesFileTypes(context, base)))
+  const generic = callable.filter((row) => !row.ofFiles || hasFiles).map((row) => row.define(base === null))
   if (base === null || profile !== null) return generic
   return [...generic, ...listedOf(await typedTools(base, context), session)]
 }
@@ -327,12 +318,12 @@ const sideOf = (row: TwoSided, session: AddressSession): Tool => {
 const isUnproposed = (row: Tool, { base, context }: AddressSession) =>
   row.notInChangeSets && row.permission !== 'read' && base !== null && mayPropose(context, base)
 
-/** Which tools can succeed at the address, whatever the grants say. A call of another one explains why not. */
+/** Which tools that the token may call can succeed at the address. A call of another one explains why not. */
 async function availableAt(session: AddressSession): Promise<(row: Tool) => boolean> {
   const { context, base } = session
   const isInDrafts = base !== null && (await isAtChangeSet(context, base))
   return (row) =>
-    row.available(context) && !(isInDrafts && row.notInChangeSets) && !isUnproposed(row, session)
+    row.available(context, base) && !(isInDrafts && row.notInChangeSets) && !isUnproposed(row, session)
 }
 
 /** Whether the `tools` option of the address allows the name. */
@@ -348,9 +339,9 @@ const isListed = (row: Tool, session: AddressSession) =>
     ? session.tools !== null || (row.name === 'propose' && endsByProposing(session))
     : session.profile === null || LEAN.has(row.name)
 
-/** Whether what the token writes here waits for its proposal, which shows the whole base: many clients call what is listed only. */
+/** Whether what the token writes here waits for its proposal: many clients call what is listed only. */
 const endsByProposing = ({ base, context, profile }: AddressSession) =>
-  base !== null && profile === null && mayPropose(context, base) && mayOnWhole(context, 'read', base)
+  base !== null && profile === null && mayPropose(context, base)
 
 /**
  * What a session may do with a tool. `hidden`: the address does not have it. `forbidden`: the address has it,

@@ -148,6 +148,17 @@ describe('the URL option ?readonly=1', () => {
   })
 })
 
+test('tools that need the whole base are named to tokens that reach it, and those that need a part to all', async () => {
+  const at =
+    '/mcp/crm?tools=configuration,configure,run_action,propose,rollback_promotion,list_files,delete_file,put_file'
+  expect(await names(at, narrow)).toEqual(['put_file'])
+  expect((await names(at)).sort()).toEqual(at.split('=')[1]?.split(',').sort())
+  const attached = await tool(at, 'put_file', { record: 'task/task-1', path: 'a.txt', text: 'x' }, narrow)
+  expect(attached.body).toMatchObject({ filename: 'a.txt' })
+  const refused = await tool(at, 'configuration', { kind: 'trigger' }, narrow)
+  expect(refused.error.details[0].expected).toMatchObject({ record_type: '*', permission: 'read' })
+})
+
 test('invalid URL options are refused, with all faults in one response', { tags: 'full' }, async () => {
   const many = Array.from({ length: 101 }, (_, i) => `t${i}`).join(',')
   for (const [query, details] of [

@@ -82,7 +82,7 @@ async function makeTools(
     ...served.links.map((link) => linkTool(link, unlinked.has(link.relType))),
     ...(served.batch ? [endpointBatch(served.batch)] : []),
     ...(served.undo ? [endpointUndo()] : []),
-    ...(served.sqlQuery && endpointSql.available(context) ? [endpointSql.tool()] : []),
+    ...(served.sqlQuery && endpointSql.available(context, base) ? [endpointSql.tool()] : []),
   ]
 }
 

@@ -24,7 +24,9 @@ export type Spec<In extends z.ZodObject> = Described & {
   isUnlisted?: boolean
   /** The base whose grants decide, if it is another than that of the address. */
   decidesAt?: (base: string) => string
-  /** Whether the tool is of files: listed only where the token sees a file type. */
+  /** The permission on the whole of a base without which each call fails, if there is one. */
+  ofWhole?: Permission
+  /** Whether the tool is of files: listed only where the token sees a file type, or the address names it. */
   ofFiles?: boolean
   /** Whether the server has the feature that the tool needs; always, by default. */
   available?: (context: Context) => boolean

@@ -1,7 +1,7 @@
 /** What an MCP tool is: definition, arguments, call. */
 import { z } from 'zod'
 import { LIMITS } from '../../foundation/limits.ts'
-import { type Context, type Permission, requireNeed } from '../../graphql/context.ts'
+import { type Context, mayOnWhole, type Permission, requireNeed } from '../../graphql/context.ts'
 import { type AddressSession, addressOf } from '../protocol/address-session.ts'
 import type { Caller } from '../protocol/provider.ts'
 import type { ToolResult } from '../protocol/result.ts'
@@ -19,14 +19,14 @@ export type Tool = {
   onlyNamed: boolean
   /** Listed only at addresses that name it, and callable at all. */
   isUnlisted: boolean
-  /** Listed only where the token sees a file type. */
+  /** Listed only where the token sees a file type, or at addresses that name it. */
   ofFiles: boolean
   /** Not listed in a change-set; and what writes, nor where the token proposes. A call explains why. */
   notInChangeSets: boolean
   /** The base whose grants decide. */
   decidesAt(base: string): string
-  /** Whether the server has the feature. A disabled tool is not listed, and a call explains why. */
-  available(context: Context): boolean
+  /** Whether server and token have what each call needs. If not, it is not listed, and a call explains why. */
+  available(context: Context, base: string | null): boolean
   /** Definition as listed on `/mcp/{base}`, or with a `base_id` argument on `/mcp`. */
   define(withBase: boolean): ToolDefinition
   /** @throws DomainError with paths relative to the arguments */
@@ -40,8 +40,6 @@ export type TwoSided = Tool & { readonly reads?: Tool }
 
 const baseId = { base_id: z.string() }
 
-const always = () => true
-
 /** Where and to whom a tool is listed. */
 const traits = <In extends z.ZodObject>(name: string, spec: Spec<In>) => ({
   name,
@@ -51,7 +49,9 @@ const traits = <In extends z.ZodObject>(name: string, spec: Spec<In>) => ({
   ofFiles: spec.ofFiles ?? false,
   notInChangeSets: spec.notInChangeSets ?? false,
   decidesAt: spec.decidesAt ?? ((base: string) => base),
-  available: spec.available ?? always,
+  available: (context: Context, base: string | null) =>
+    (spec.available?.(context) ?? true) &&
+    (spec.ofWhole === undefined || mayOnWhole(context, spec.ofWhole, base)),
 })
 
 /** Defines a tool of a base. */

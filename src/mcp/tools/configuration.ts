@@ -86,6 +86,7 @@ export const configurationTool = tool('configuration', {
   description:
     'Triggers, inbound webhooks, actions, endpoints, toolsets, seeds, file types: a list, or one by id. log: its deliveries or runs.',
   permission: 'read',
+  ofWhole: 'read',
   notInChangeSets: true,
   isUnlisted: true,
   showsRecords: true,

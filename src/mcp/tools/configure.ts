@@ -80,6 +80,7 @@ export const configureTool = tool('configure', {
   description:
     'Create or change a trigger, inbound webhook, action, endpoint, toolset, seed or file type: fields are those of its REST body, and merge (null: default, lists are replaced). Or act on it; replay takes delivery_id.',
   permission: 'manage',
+  ofWhole: 'manage',
   notInChangeSets: true,
   // A test and a replay send a delivery.
   hints: { destructive: true, openWorld: true },

@@ -122,7 +122,7 @@ async function openRequest(base: string, from: string, context: Context) {
   return page.data.find((each) => each.from === from)
 }
 
-const shown = { isUnlisted: true, run: show } as const
+const shown = { isUnlisted: true, ofWhole: 'read', run: show } as const
 const submitted = {
   ...shown,
   permission: 'write',

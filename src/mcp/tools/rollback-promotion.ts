@@ -19,6 +19,7 @@ export const rollbackPromotionTool = tool('rollback_promotion', {
   description:
     'Undo a promotion, or only resources of it: its exact inverse, in production. changes with kind promotion has its id. Of configuration, no record is deleted; what a change-set created goes.',
   permission: 'write',
+  ofWhole: 'read',
   hints: { destructive: true },
   isUnlisted: true,
   plans: 'promotion',

@@ -14,6 +14,7 @@ export const runActionTool = tool('run_action', {
   description:
     'Run an action of the base: its steps in one transaction. configuration shows its input_schema, and the runs.',
   permission: 'write',
+  ofWhole: 'read',
   // An action may have a step that sends a request.
   hints: { destructive: true, openWorld: true },
   isUnlisted: true,

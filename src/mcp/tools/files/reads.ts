@@ -31,12 +31,12 @@ export const search = staticOperation(
   [ToolFile],
 )
 
+const ofFiles = { permission: 'read', ofWhole: 'read', ofFiles: true } as const
 export const readingTools = [
   tool('list_files', {
     title: 'List files',
     description: 'Files by path; search: by words, best first. Without file_type: the types.',
-    permission: 'read',
-    ofFiles: true,
+    ...ofFiles,
     showsRecords: true,
     input: z.strictObject({
       file_type: z.string().optional(),
@@ -76,8 +76,7 @@ export const readingTools = [
   tool('get_file', {
     title: 'Get file',
     description: 'A text, other contents as a link. lines: "10-20". compare: versions "1-2".',
-    permission: 'read',
-    ofFiles: true,
+    ...ofFiles,
     showsRecords: true,
     input: z.strictObject({
       ...one,

@@ -17,13 +17,14 @@ const repeatable = { ...writing, idempotency_key: all.idempotency_key.meta(unlis
 /** The engine checks number and sizes of edits. */
 const edit = z.strictObject({ find: z.string(), replace: z.string(), all: z.boolean().exactOptional() })
 
+const ofFiles = { permission: 'write', ofFiles: true, notInChangeSets: true } as const
+const ofWhole = { ...ofFiles, ofWhole: 'write' } as const
+
 export const writingTools = [
   tool('put_file', {
     title: 'Put file',
     description: 'Write text or base64. expected_version 0: create only. record type/id: attach.',
-    permission: 'write',
-    ofFiles: true,
-    notInChangeSets: true,
+    ...ofFiles,
     hints: { destructive: true, idempotent: true },
     input: z.strictObject({
       file_type: z.string().optional(),
@@ -47,9 +48,7 @@ export const writingTools = [
   tool('edit_file', {
     title: 'Edit file',
     description: 'Edit a text: find is there once, or all: true. patch: a unified diff.',
-    permission: 'write',
-    ofFiles: true,
-    notInChangeSets: true,
+    ...ofWhole,
     hints: { destructive: true },
     input: z.strictObject({
       ...one,
@@ -68,9 +67,7 @@ export const writingTools = [
   tool('move_file', {
     title: 'Move file',
     description: 'Move or change properties.',
-    permission: 'write',
-    ofFiles: true,
-    notInChangeSets: true,
+    ...ofWhole,
     hints: { destructive: true },
     input: z.strictObject({
       ...one,
@@ -86,9 +83,7 @@ export const writingTools = [
   tool('delete_file', {
     title: 'Delete file',
     description: 'Delete a file.',
-    permission: 'write',
-    ofFiles: true,
-    notInChangeSets: true,
+    ...ofWhole,
     hints: { destructive: true },
     input: z.strictObject({ ...one, ...expected, ...repeatable }),
     run: async (args, context) => trim((await remove(byName(args), context)).gone),
