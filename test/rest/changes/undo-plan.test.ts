@@ -138,3 +138,18 @@ test('a seq that no entry can have is refused by its name', async () => {
     })
   }
 })
+
+test('a dry run and an idempotency key go with the last request in GraphQL too', async () => {
+  const { call } = await world.newToken([{ permission: 'write' }])
+  succeed(await call('PUT', `/v1/crm/records/${type}/own`, { data: { v: 1 } }), 201)
+  const query = `mutation($dry: Boolean) {
+    revertChanges(base: "crm", last: true, dryRun: $dry, idempotencyKey: "once") { count data { id operation } }
+  }`
+  for (const dry of [true, false]) {
+    const { body } = await call('POST', '/graphql', { query, variables: { dry } })
+    expect(body.data?.revertChanges, JSON.stringify(body)).toEqual({
+      count: 1,
+      data: [{ id: 'own', operation: 'delete' }],
+    })
+  }
+})

@@ -122,18 +122,10 @@ function madeBy(promotion: PromotionPart, found: readonly FoundChange[]): FoundC
   return made.toReversed()
 }
 
-function checkSelection({
-  last,
-  onConflict: _,
-  withEffects: __,
-  withDiffs: ___,
-  withTitles: ____,
-  promotion: _____,
-  ...named
-}: UndoArgs): void {
-  const { seq, requestId, actor, since, until } = named
+function checkSelection({ last, seq, requestId, actor, since, until, recordType }: UndoArgs): void {
   readSeq('seq', seq)
   if (last) {
+    const named = { seq, requestId, actor, since, until, recordType }
     const [other] = Object.entries(named).find(([, value]) => value != null) ?? []
     if (other !== undefined) throw notWithLast(toSnake(other))
     return
