@@ -99,7 +99,7 @@ inBrowser('who loads the page while the server is away is signed in when it is b
     await page.reload()
     await visitor.sees(refused === 0 ? 'The server does not answer.' : 'These are the words of the server.')
     await page.unroute('**/v1/tokens/self')
-    await page.reload()
+    if (refused !== 0) await page.reload()
     await visitor.sees('reply-agent')
   }
   await close()
@@ -201,8 +201,58 @@ inBrowser('a page that is open while the server is away is not lost', async () =
   await visitor.click('link', 'Agents')
   await visitor.sees('This page failed. Your data is as it was.')
   await page.unroute(/./)
-  await visitor.click('button', 'Load it again')
   await visitor.sees('Who works here')
+  await close()
+})
+
+inBrowser('what got no answer is read when there is a server again', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist', '/none')
+  const API = /\/(v1|graphql|healthz)/
+  await page.route(API, (route) => route.fulfill({ status: 503, json: {} }))
+  await page.reload()
+  const visitor = new Visitor(page)
+  await page.getByLabel('API token').waitFor()
+  await page.unroute(API)
+  await visitor.sees('There is no such page.')
+  await page.route(API, (route) => route.abort())
+  await visitor.click('link', 'Agents')
+  await visitor.sees('The server does not answer.', page.getByRole('main'))
+  await page.unroute(API)
+  await visitor.sees('reply-agent')
+  await close()
+})
+
+inBrowser('what a person typed stays where the record cannot be read again', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist', '/t/ticket/T-1302?edit=yes')
+  await settled(page)
+  await page.getByLabel('customer name').fill('Typed before')
+  let reads = 0
+  await page.route(/\/records\/ticket\/T-1302\?include/, (route) => {
+    reads++
+    return refuseWhole(503)(route)
+  })
+  const data = { subject: 'Changed meanwhile' }
+  succeed(await explorer.as('Jonas Weber')('PATCH', '/v1/desk/records/ticket/T-1302', { data }))
+  await expect.poll(() => reads, { timeout: 15_000 }).toBeGreaterThanOrEqual(3)
+  await settled(page)
+  expect(await page.getByLabel('customer name').inputValue()).toBe('Typed before')
+  await close()
+})
+
+inBrowser('a write without a network fails at once, and is not done later', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist', '/t/ticket/T-1303?edit=yes')
+  await settled(page)
+  const visitor = new Visitor(page)
+  await page.context().setOffline(true)
+  await page.getByLabel('customer name').fill('Typed before')
+  await visitor.click('button', /^Save 1 field/)
+  await visitor.sees('The server does not answer.')
+  await visitor.click('button', 'Cancel')
+  await page.context().setOffline(false)
+  await visitor.sees('live')
+  await settled(page)
+  const { data } = succeed(await explorer.as('Jonas Weber')('GET', '/v1/desk/records/ticket/T-1303'))
+  expect(data.customer_name).not.toBe('Typed before')
   await close()
 })
 

@@ -30,6 +30,13 @@ export class Failure extends Error {
 /** No answer at all: the server or the network is away. */
 export const OFFLINE = 0
 
+/** The server is not there, or has no time: another try can have an answer. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof Failure && (error.status === OFFLINE || error.status >= 502)
+
+/** It says nothing against what was read before. */
+export const isPassing = (error: Failure): boolean => isAway(error) || [401, 429].includes(error.status)
+
 export async function failureOf(answer: Response): Promise<Failure> {
   const wait = Number(answer.headers.get('retry-after')) || undefined
   try {

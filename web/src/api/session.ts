@@ -1,7 +1,7 @@
 /** Who is signed in. The token is that of the tab: it is kept until the tab is closed, and only ever sent as a header. */
 import { words } from '../words.ts'
-import { queryClient } from './cache.ts'
-import { Failure, failureOf } from './failure.ts'
+import { back, queryClient } from './cache.ts'
+import { Failure, failureOf, isAway } from './failure.ts'
 import type { Token } from './shapes.ts'
 import { storeOf } from './store.ts'
 
@@ -42,7 +42,7 @@ export async function open(): Promise<void> {
     return enter(() => exchange(code))
   }
   const kept = sessionStorage.getItem(KEY)
-  if (kept !== null) return enter(async () => kept)
+  if (kept !== null) return enter(async () => kept, open)
   // The sign-in is shown soon; a tab that answers later still spares it.
   const soon = setTimeout(() => become({ state: 'out' }), SOON_MS)
   const answer = await ofAnotherTab()
@@ -95,7 +95,8 @@ export async function signOut(): Promise<void> {
 
 const bearer = (of: string) => ({ authorization: `Bearer ${of}` })
 
-async function enter(find: () => Promise<string>): Promise<void> {
+/** `retry`: what is done again when a server answers that is away. */
+async function enter(find: () => Promise<string>, retry?: () => Promise<void>): Promise<void> {
   try {
     const found = await find()
     const answer = await fetch('/v1/tokens/self', { headers: bearer(found) })
@@ -111,11 +112,14 @@ async function enter(find: () => Promise<string>): Promise<void> {
     renewInTime(found, self)
     void queryClient.invalidateQueries()
   } catch (error) {
-    // A server that is away says nothing against the token: it is tried again with the next load of the page.
+    // A server that is away says nothing against the token.
     if (error instanceof Failure && error.status === 401) sessionStorage.removeItem(KEY)
     const message = error instanceof Failure ? error.message : words.failures.offline
     const session = store.get()
     become('token' in session ? { ...session, state: 'ended', message } : { state: 'out', message })
+    if (!retry || (error instanceof Failure && !isAway(error))) return
+    await back()
+    if (store.get().state === 'out') await retry()
   }
 }
 

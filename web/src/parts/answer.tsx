@@ -1,6 +1,6 @@
 /** What the server answered, in its own words: what went wrong and what there is to do, what is not there yet, and what was done. */
 import type { ReactNode } from 'react'
-import { OFFLINE, type Failure as Refusal } from '../api/failure.ts'
+import { isPassing, OFFLINE, type Failure as Refusal } from '../api/failure.ts'
 import { storeOf } from '../api/store.ts'
 import { words } from '../words.ts'
 import { Button, Icon } from './button.tsx'
@@ -73,11 +73,18 @@ export const Empty = ({
   </div>
 )
 
-export type Reading = { error: Refusal | null; isPending: boolean; refetch: () => unknown }
+export type Reading = {
+  error: Refusal | null
+  isPending: boolean
+  /** What it was before, where another read failed: it stays, with what a person typed in it, while that may pass. */
+  data?: unknown
+  refetch: () => unknown
+}
 
 /** The state of a read until it has an answer; undefined then. */
-export function pendingOf({ error, isPending, refetch }: Reading, lines = 6): ReactNode | undefined {
-  if (error) return <Failure of={error} onRetry={() => void refetch()} />
+export function pendingOf({ error, isPending, data, refetch }: Reading, lines = 6): ReactNode | undefined {
+  if (error && !(data !== undefined && isPassing(error)))
+    return <Failure of={error} onRetry={() => void refetch()} />
   return isPending ? <Skeleton lines={lines} /> : undefined
 }
 

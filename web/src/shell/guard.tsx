@@ -25,7 +25,7 @@ export class Guard extends Component<Props, { hasFailed: boolean }> {
         <Word of={{ text: words.failures.part, action: again }} onClose={onClose} />
       </div>
     ) : (
-      <main className="page">
+      <main className="page failed">
         <Empty title={words.failures.page}>
           <Button label={again.label} onClick={again.onSelect} />
         </Empty>

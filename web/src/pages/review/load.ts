@@ -124,6 +124,7 @@ export function useItems(base: string) {
     hasPauses: asked.length < (requests.data?.data.length ?? 0),
     error,
     isPending,
+    data: previews.data && requests.data,
     refetch: () => void Promise.all([previews, requests, decided].map(({ refetch }) => refetch())),
   }
 }
