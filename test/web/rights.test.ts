@@ -148,6 +148,39 @@ inBrowser('a token that may not read a record type sees nothing of it on any pag
   await close()
 })
 
+inBrowser('the side bar, the jump and the keys have the pages that the token can open', async () => {
+  const ofType = await newToken('of customers', [{ ...onDesk('admin'), record_type: 'customer' }])
+  const reached = { base: 'desk', endpoint: 'reply', environment: '*', permission: 'write' }
+  const ofEndpoint = await newToken('of an endpoint', [reached])
+  for (const [{ token }, pages] of [
+    [ofType, ['Activity', 'Agents', 'Environments', 'Types', 'Ask', 'GraphQL']],
+    [ofEndpoint, ['Agents', 'GraphQL']],
+  ] as const) {
+    const { page, close } = await explorer.openWith(token, '/b/desk/agents')
+    await settled(page)
+    expect(await page.locator('.side-pages a').allTextContents()).toEqual(pages)
+    await page.keyboard.press('g')
+    await page.keyboard.press('v')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option', { name: 'Agents' }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/b/desk/agents')
+    expect(await page.getByRole('option', { name: 'Review' }).count()).toBe(0)
+    await close()
+  }
+})
+
+inBrowser('a long name of a base takes one line, and is whole in its title', async () => {
+  const name = `Support and customer operations of the northern region ${'x'.repeat(60)}`
+  succeed(await explorer.server.call('PUT', '/v1/bases/long', { name }), 201)
+  const { token } = await newToken('of long', [{ ...onDesk('admin'), base: 'long' }])
+  const { page, close } = await explorer.openWith(token, '/b/long')
+  await settled(page)
+  const lines = page.getByTitle(name)
+  expect((await lines.boundingBox())?.height).toBeLessThan(50)
+  expect(await lines.locator('strong').textContent()).toBe(name)
+  await close()
+})
+
 inBrowser('a token of another base sees neither the name nor the number of what is in this one', async () => {
   succeed(await explorer.server.call('PUT', '/v1/bases/other', { name: 'Other place' }), 201)
   const grant = { base: 'other', record_type: '*', environment: '*', permission: 'admin' }

@@ -36,16 +36,16 @@ export const signedInAs = (tokens: readonly Token[]): Token[] =>
 
 const RANKS = ['read', 'write', 'manage', 'admin'] as const
 
-/** Whether grants allow something with records of a type, `*` for all of them. The server decides; this greys a button. */
+/** Whether grants allow something with records of a type, `*` for all of them, or of any. The server decides; this greys a button. */
 export function allows(
   grants: readonly Grant[],
   base: string,
-  type: string,
+  type: string | undefined,
   permission: Grant['permission'],
   environment: string | undefined,
 ): boolean {
-  const isOf = (list: string | readonly string[] | undefined, name: string) =>
-    listOf(list).some((each) => each === '*' || each === name)
+  const isOf = (list: string | readonly string[] | undefined, name: string | undefined) =>
+    listOf(list).some((each) => each === '*' || each === name || name === undefined)
   return grants.some(
     (grant) =>
       reaches(grant, base) &&
@@ -60,7 +60,7 @@ export function allows(
 /** The same of who is signed in; in the environment of the base, where none is named. */
 export function useMay(
   base: string,
-  type: string,
+  type: string | undefined,
   permission: Grant['permission'],
   named?: 'preview',
 ): boolean {

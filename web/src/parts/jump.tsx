@@ -6,7 +6,7 @@ import { to } from '../addresses.ts'
 import { asking, pathOf, useRecordCounts, useTypes } from '../api/queries.ts'
 import type { Page, RecordType, Row } from '../api/shapes.ts'
 import { words } from '../words.ts'
-import { placesOf } from './places.ts'
+import { type Place, usePlaces } from './places.ts'
 import { MADE_ID, nameOf, pluralOf, searchFor, searchOf, titleOf } from './record-types.ts'
 import { Text } from './text.tsx'
 
@@ -20,12 +20,13 @@ export function Jump({ base, onClose }: { base: string; onClose: () => void }) {
   const asked = useSettled(typed.trim())
   const types = useTypes(base).data ?? []
   const records = useFound(base, types, asked)
+  const places = usePlaces(base)
   useEffect(() => {
     element.current?.showModal()
   }, [])
   const isLike = ({ label }: Target) => label.toLowerCase().includes(typed.trim().toLowerCase())
   const targets = [
-    ...pagesOf(base).filter(isLike),
+    ...pagesOf(base, places).filter(isLike),
     ...types.map((each) => typeTarget(base, each)).filter(isLike),
     ...records,
   ]
@@ -94,8 +95,8 @@ export function Jump({ base, onClose }: { base: string; onClose: () => void }) {
   )
 }
 
-const pagesOf = (base: string): Target[] => [
-  ...placesOf(base).map(({ name, address }) => ({ label: name, note: words.page, address })),
+const pagesOf = (base: string, places: readonly Place[]): Target[] => [
+  ...places.map(({ name, address }) => ({ label: name, note: words.page, address })),
   { label: words.nav.graphql, note: words.page, address: to.playground(base) },
 ]
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { navigate } from 'wouter/use-browser-location'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
-import { placesOf } from '../parts/places.ts'
+import { usePlaces } from '../parts/places.ts'
 import { words } from '../words.ts'
 
 const OFF = 'plinth.keys-off'
@@ -15,7 +15,7 @@ const isField = (target: EventTarget | null) =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
 /** A control with `data-key` is pressed by that key, a field gets the focus. */
-export function usePageKeys(base: string, onPanel: (panel: 'jump' | 'keys') => void): void {
+export function usePageKeys(onPanel: (panel: 'jump' | 'keys') => void): void {
   useEffect(() => {
     let pair = Number.NEGATIVE_INFINITY
     const press = (event: KeyboardEvent) => {
@@ -36,16 +36,13 @@ export function usePageKeys(base: string, onPanel: (panel: 'jump' | 'keys') => v
         else return
         return event.preventDefault()
       }
-      const first = document.querySelector<HTMLAnchorElement>('.side [data-type]')
-      const address =
-        event.key === 'r'
-          ? first?.getAttribute('href')
-          : placesOf(base).find(({ key }) => key === event.key)?.address
+      const page = event.key === 'r' ? '[data-type]' : `[data-page="${CSS.escape(event.key)}"]`
+      const address = document.querySelector(`.side ${page}`)?.getAttribute('href')
       if (address) navigate(address)
     }
     addEventListener('keydown', press)
     return () => removeEventListener('keydown', press)
-  }, [base, onPanel])
+  }, [onPanel])
 }
 
 /** A key of the page in sight; with `Ctrl` also in fields, and where the others are switched off. */
@@ -63,7 +60,7 @@ export function useKey(key: string, act: () => void, isCtrl = false): void {
 
 export function Keys({ base, onClose }: { base: string; onClose: () => void }) {
   const [jump, ...rest] = words.keys.list
-  const pages = placesOf(base).map(({ key, name }) => [`g ${key}`, name] as const)
+  const pages = usePlaces(base).map(({ key, name }) => [`g ${key}`, name] as const)
   const all = [jump, ...pages, ['g r', words.nav.records] as const, ...rest]
   const [isOff, setOff] = useState(localStorage.getItem(OFF) !== null)
   const change = () => {

@@ -5,7 +5,7 @@ import { signOut, useSession } from '../api/session.ts'
 import { useNarrow } from '../api/store.ts'
 import { useMay } from '../parts/grants.ts'
 import { itemsOf, Menu } from '../parts/menu.tsx'
-import { FIRST, placesOf } from '../parts/places.ts'
+import { FIRST, usePlaces } from '../parts/places.ts'
 import { Who } from '../parts/who.tsx'
 import { words } from '../words.ts'
 
@@ -13,6 +13,7 @@ export function Me({ base, onPanel }: { base: string; onPanel: (panel: 'jump' | 
   const session = useSession()
   const isNarrow = useNarrow()
   const isAdmin = useMay('*', '*', 'admin')
+  const places = usePlaces(base)
   if (!('self' in session)) return null
   const theme = document.documentElement.dataset['theme'] ?? 'system'
   const { themes, theme: note } = words.nav
@@ -25,7 +26,7 @@ export function Me({ base, onPanel }: { base: string; onPanel: (panel: 'jump' | 
           isNarrow ? words.nav.more : <Who name={session.self.name} kind={session.self.kind ?? 'person'} />
         }
         items={[
-          ...(isNarrow ? placesOf(base).slice(FIRST) : []).map(({ name, address }) => ({
+          ...(isNarrow ? places.slice(FIRST) : []).map(({ name, address }) => ({
             label: name,
             onSelect: () => navigate(address),
           })),

@@ -23,7 +23,7 @@ export function Shell({ base, path, children }: { base: string; path: string; ch
     setHeld(!isHeld)
   }
   const [panel, setPanel] = useState<'jump' | 'keys' | undefined>()
-  usePageKeys(base, setPanel)
+  usePageKeys(setPanel)
   return (
     <LiveContext.Provider value={{ ...live, onToggle }}>
       <a className="skip" href="#content">

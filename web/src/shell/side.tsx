@@ -7,10 +7,10 @@ import type { Base, Diagnostics, RecordType } from '../api/shapes.ts'
 import { Icon } from '../parts/button.tsx'
 import { useMay } from '../parts/grants.ts'
 import { itemsOf, Menu } from '../parts/menu.tsx'
-import { FIRST, isAt, type Place, placesOf } from '../parts/places.ts'
+import { FIRST, isAt, type Place, usePlaces } from '../parts/places.ts'
 import { baseName } from '../parts/proposal.ts'
 import { pluralOf } from '../parts/record-types.ts'
-import { Text, whole } from '../parts/text.tsx'
+import { Text, visible, whole } from '../parts/text.tsx'
 import { words } from '../words.ts'
 import { Me } from './me.tsx'
 
@@ -32,6 +32,7 @@ export function Side({ base, path, onPanel }: Props) {
         key={place.address}
         href={place.address}
         className={className}
+        data-page={place.key}
         aria-current={isAt(place, path, base) ? 'page' : undefined}
       >
         <Icon name={place.icon} />
@@ -45,7 +46,7 @@ export function Side({ base, path, onPanel }: Props) {
       </Link>
     )
   }
-  const places = placesOf(base)
+  const places = usePlaces(base)
   const isOf = ({ id }: RecordType) => `${path}/`.startsWith(`${to.records(base, id)}/`)
   return (
     <nav className="column gap-4 side" aria-label={words.nav.title}>
@@ -102,6 +103,7 @@ export function Side({ base, path, onPanel }: Props) {
 function BaseSwitch({ base }: { base: string }) {
   const all = useBases().data?.data ?? []
   const mine = all.find(({ id }) => id === base)
+  const name = mine ? baseName(mine) : base
   const nameOf = (id: string) => all.find((each) => each.id === id)?.name ?? id
   const kindOf = ({ production_base: of }: Base) =>
     of === null ? words.nav.production : words.nav.preview(nameOf(of))
@@ -117,9 +119,11 @@ function BaseSwitch({ base }: { base: string }) {
       label={
         <>
           <span className="mark" aria-hidden="true" />
-          <span className="lines">
-            <Text in="strong">{mine ? baseName(mine) : base}</Text>
-            <span className="meta">{mine ? kindOf(mine) : base}</span>
+          <span className="lines" title={visible(name)}>
+            <Text in="strong" className="ellipsis">
+              {name}
+            </Text>
+            <span className="meta ellipsis">{mine ? kindOf(mine) : base}</span>
           </span>
           <Icon name="down" />
         </>

@@ -124,8 +124,8 @@ function Bars({ base, since }: { base: string; since: string }) {
     <section className="card bars">
       <header className="chips spread">
         <span>
-          <strong>{whole.format(sum('requests'))}</strong> {words.activity.ofRequestsWord},{' '}
-          <strong>{whole.format(sum('changes'))}</strong> {words.activity.ofChangesWord}
+          <strong>{whole.format(sum('requests'))}</strong> {words.activity.ofRequestsWord(sum('requests'))},{' '}
+          <strong>{whole.format(sum('changes'))}</strong> {words.activity.ofChangesWord(sum('changes'))}
         </span>
         <Legend series={series} />
       </header>
