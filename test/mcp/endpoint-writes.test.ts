@@ -67,6 +67,99 @@ test('The bounds of an endpoint follow a property that is renamed', async () => 
   expect(made.body.data).toEqual({ name: 'New' })
 })
 
+describe('A filter of an endpoint', () => {
+  const SECRET = { field: 'data.secret', op: 'is_null' }
+  /** An endpoint on records of which one is hidden. */
+  const bounded = async (filter: object = SECRET) => {
+    const type = await world.newType({ json_schema: { properties: { title: {}, secret: {}, place: {} } } })
+    await put(`records/${type}/plain`, { data: { title: 'Plain' } })
+    await put(`records/${type}/hidden`, { data: { title: 'Hidden', secret: 'x', other: 'y' } })
+    const operations = ['list', 'history', 'aggregate']
+    await put(`toolsets/${type}`, {
+      tools: [{ record_type: type, operations, name_override: 'item', filter }],
+    })
+    await put(`endpoints/${type}`, { toolsets: [type] })
+    const { tool } = at(type, (await grantOn(type)).token)
+    const change = (method: 'PUT' | 'PATCH', body: object) =>
+      world.call(method, `/v1/crm/record-types/${type}`, body)
+    return {
+      type,
+      tool,
+      change,
+      migrate: (...migration: object[]) => change('PATCH', { migration }),
+      seen: async () => (await tool('list_item', {})).body.data.map(({ id }: Body) => id),
+    }
+  }
+  const rename = (field: string, to: string) => ({ op: 'rename', field, to })
+  const RENAMED = rename('data.secret', 'data.private')
+
+  const CANNOT_FOLLOW: Record<string, [object[], 'PUT' | 'PATCH', object]> = {
+    'is dropped': [[], 'PATCH', { migration: [{ op: 'drop', field: 'data.secret' }] }],
+    'moves into another object': [[], 'PATCH', { migration: [rename('data.secret', 'data.place.secret')] }],
+    'loses its former names': [[RENAMED], 'PUT', { json_schema: { properties: { private: {} } } }],
+    'gives its former name away': [[RENAMED], 'PATCH', { json_schema: { properties: { secret: {} } } }],
+    'has former names that no migration made': [
+      [],
+      'PUT',
+      { json_schema: { properties: { private: { 'x-former-names': ['secret'] } } } },
+    ],
+    'swaps names with another': [
+      [],
+      'PATCH',
+      {
+        migration: [
+          rename('data.secret', 'data.a'),
+          rename('data.title', 'data.secret'),
+          rename('data.a', 'data.title'),
+        ],
+      },
+    ],
+  }
+  test.each(Object.entries(CANNOT_FOLLOW))('refuses a change by which its property %s', async (_, change) => {
+    const [before, method, body] = change
+    const { type, seen, migrate, change: send } = await bounded()
+    if (before.length > 0) succeed(await migrate(...before))
+    const {
+      details: [detail],
+    } = expectFailure(await send(method, body), 'CONFLICT')
+    expect(detail).toMatchObject({ path: '/json_schema', code: 'in_use', received: 'data.secret' })
+    expect(detail?.message).toContain(`toolset "${type}"`)
+    expect(await seen()).toEqual(['plain'])
+    const manager = await world.newToken([{ record_type: type, permission: 'manage' }])
+    const other = await manager.call(method, `/v1/crm/record-types/${type}`, body)
+    expect(expectFailure(other, 'CONFLICT').message).toContain('A filter of an endpoint reads')
+  })
+
+  test('refuses the move of a property that no schema declares, until it requires the same of both places', async () => {
+    const both = (...fields: string[]) => ({
+      not: { or: fields.map((field) => ({ field, op: 'eq', value: 'y' })) },
+    })
+    const { type, seen, migrate } = await bounded(both('data.other'))
+    const move = rename('data.other', 'data.place.other')
+    expectFailure(await migrate(move), 'CONFLICT')
+    const filter = both('data.other', 'data.place.other')
+    const tools = [{ record_type: type, operations: ['list'], name_override: 'item', filter }]
+    await put(`toolsets/${type}`, { tools }, 200)
+    succeed(await migrate(move))
+    expect(await seen()).toEqual(['plain'])
+  })
+
+  test('is applied to what records have under a former name', async () => {
+    const { type, tool, seen, migrate } = await bounded()
+    await put(`records/${type}/merged`, { data: { secret: 'x', private: null } })
+    await put(`records/${type}/open`, { data: { secret: 'x' } })
+    await put(`records/${type}/open`, { data: {} }, 200)
+    succeed(await world.call('DELETE', `/v1/crm/records/${type}/hidden`))
+    succeed(await migrate(RENAMED))
+    succeed(await world.call('POST', `/v1/crm/records/${type}/hidden/restore`, {}))
+    expect(await seen()).toEqual(['open', 'plain'])
+    const counted = await tool('aggregate_item', { aggregations: [{ fn: 'count' }] })
+    expect(counted.body.data).toMatchObject([{ count: 2 }])
+    const { data } = (await tool('history_item', { id: 'open' })).body
+    expect(data.map(({ version }: Body) => version)).toEqual([2])
+  })
+})
+
 describe('A filter for writes', () => {
   const open = async (write_filter: object | null, more: object = {}) => {
     const type = await world.newType()

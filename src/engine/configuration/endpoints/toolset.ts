@@ -24,7 +24,7 @@ export const TOOLSET: Kind<Fields, Row> = {
       loaded,
       nexts.flatMap(({ tools }) => tools),
     ),
-  check: async (loaded, { current, next, options }) => {
+  check: async (loaded, { id, current, next, options }) => {
     const portableIds = await portableIdsIn(loaded)
     const types = await typesOf(loaded, next.tools, options)
     const named = nameTools(next.tools, portableIds, (i) => `/tools/${i}`)
@@ -34,8 +34,8 @@ export const TOOLSET: Kind<Fields, Row> = {
         const before = current ? nameTools(toolsOf(current), portableIds, () => '') : []
         return { formerNames: formerNames((current?.formerNames ?? []) as FormerName[], before, named) }
       },
-      dependents: async (row) => {
-        if (current) await checkUniqueNames(loaded, row)
+      dependents: async () => {
+        if (current) await checkUniqueNames(loaded, id)
       },
     }
   },
@@ -45,7 +45,7 @@ export const TOOLSET: Kind<Fields, Row> = {
  * Checks that tool names stay unique in each endpoint that uses the toolset.
  * @throws CONFLICT with those endpoints
  */
-async function checkUniqueNames(loaded: Loaded, { id }: Row): Promise<void> {
+async function checkUniqueNames(loaded: Loaded, id: string): Promise<void> {
   const portableIds = await portableIdsIn(loaded)
   const details: Detail[] = []
   for (const user of await usersOf(loaded, id)) {

@@ -117,7 +117,7 @@ export async function changeAll<F extends object, R extends Stored>(
     edits: due.map(({ id, before, next }) => ({ kind: kind.name, id, before, next })),
     made: decided.flatMap(({ id, made }) => (Object.keys(made).length > 0 ? [{ id, secrets: made }] : [])),
     checkDependents: async () => {
-      for (const [each, row] of written) await at(each.change, async () => each.checked.dependents?.(row))
+      for (const { change, checked } of decided) await at(change, async () => checked.dependents?.())
     },
   }
 }
@@ -209,7 +209,7 @@ type Decided<F extends object, R extends Stored> = {
   readonly current: R | null
   readonly before: F | null
   readonly next: F
-  readonly checked: Checked<R>
+  readonly checked: Checked
   readonly isSame: boolean
   readonly columns: object
   /** New secrets, by field. */

@@ -17,7 +17,7 @@ type Memo = {
 export function openIdentityMap(scope: WriteScope, baseId: string, isTrial = false): Loaded {
   const memos = new Map<string, Memo>()
   const answers = new Map<unknown, Promise<unknown>>()
-  const memoOf = ({ name }: Named): Memo => {
+  const memoOf = ({ name }: Pick<Named, 'name'>): Memo => {
     const memo = memos.get(name) ?? { isWhole: false, rows: new Map(), written: new Map() }
     memos.set(name, memo)
     return memo

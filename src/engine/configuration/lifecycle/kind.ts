@@ -55,7 +55,7 @@ export type Kind<F extends object = object, R extends Stored = Stored> = {
   references?(fields: F): readonly Reference[]
   /** Reads what the checks of several changes need, together. */
   preload?(loaded: Loaded, nexts: readonly F[]): Promise<unknown>
-  check?(loaded: Loaded, edit: Edit<F, R>): Promise<Checked<R>>
+  check?(loaded: Loaded, edit: Edit<F, R>): Promise<Checked>
   /**
    * Checks what the base holds against changes, or against deletions. Takes no lock that writers wait for. Returns
    * in the same order what it found: then `lockData` looks only at what has been written since.
@@ -250,7 +250,7 @@ type Edit<F extends object, R> = {
 }
 
 /** Result of a kind's check: faults and deferred steps. */
-export type Checked<R> = {
+export type Checked = {
   /** Faults of the fields: 400. */
   readonly faults?: readonly Detail[]
   /** What `lockData` of the kind takes; absent if writes may go on. */
@@ -271,10 +271,10 @@ export type Checked<R> = {
   /** What `storeParts` of the kind takes. */
   readonly parts?: object
   /**
-   * Validates dependent resources against the stored row.
+   * Validates dependent resources against what is stored.
    * @throws CONFLICT
    */
-  dependents?(row: R): Promise<void>
+  dependents?(): Promise<void>
 }
 
 /** Identity map of a base's configuration within a transaction: each row is read once. */
@@ -293,7 +293,7 @@ export type Loaded = {
   /** Memoizes other reads of the base by function. */
   once<T>(read: (scope: WriteScope, baseId: string) => Promise<T>): Promise<T>
   /** What was written here, by id; null for a deletion. */
-  written(kind: Named): ReadonlyMap<string, Stored | null>
+  written(kind: Pick<Named, 'name'>): ReadonlyMap<string, Stored | null>
   /** Records a write; null for a deletion. */
   wrote(kind: Kind, id: string, row: Stored | null): void
 }

@@ -67,6 +67,14 @@ export const renamesBack = (migration: unknown): object[] =>
 export const takenAway = (steps: readonly MigrationStep[]): string[] =>
   steps.flatMap(({ op, field }) => (op === 'rename' || op === 'drop' ? field.join('.') : []))
 
+/** Where the steps leave what is at a path; null if they drop it. */
+export const pathAfter = (path: FieldPath, steps: readonly MigrationStep[]): FieldPath | null =>
+  steps.reduce<FieldPath | null>((at, step) => {
+    if ((step.op !== 'rename' && step.op !== 'drop') || !at) return at
+    if (!step.field.every((segment, n) => segment === at[n])) return at
+    return step.op === 'drop' ? null : [...step.to, ...at.slice(step.field.length)]
+  }, path)
+
 /** The properties that the steps rename, as dotted paths. */
 export const renamesOf = (steps: readonly MigrationStep[]): { from: string; to: string }[] =>
   steps.flatMap((step) =>

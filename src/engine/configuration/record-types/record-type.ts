@@ -22,6 +22,7 @@ import { deleteRecordsOf, lockUnusedTypes } from './delete-records.ts'
 import { type Dropped, droppedProperties } from './dropped-properties.ts'
 import { type Fields, normalized, resolvedIndexes, warningsAbout } from './fields.ts'
 import { chooseGraphqlName } from './graphql-name.ts'
+import { checkFiltersFollow } from './left-behind-filters.ts'
 import { lockRecords, type TypeToLock } from './lock-records.ts'
 import { migrateDefinition, stepsWithoutProperty } from './migrate-definition.ts'
 import { type MigrationStep, renamesOf, stepsOf, takenAway } from './migration.ts'
@@ -146,6 +147,15 @@ export const RECORD_TYPE: Kind<Fields, TypeRow> = {
         ...(current && { logged: { migration } }),
       }),
       isForced: isRetried,
+      ...(isReshaped && {
+        dependents: () =>
+          checkFiltersFollow(
+            scope,
+            current,
+            { before: current.jsonSchema, next: next.jsonSchema, steps },
+            (kind, name) => loaded.written({ name: kind }).has(name),
+          ),
+      }),
       columns: async () =>
         current
           ? { revision: ONE_MORE }

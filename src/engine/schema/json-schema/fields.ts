@@ -2,7 +2,7 @@ import { isObject } from '../../../foundation/is-object.ts'
 import { LIMITS } from '../../../foundation/limits.ts'
 import { own } from '../../../foundation/own.ts'
 import { dereference } from '../../../schema-shape/refs.ts'
-import { renamedTo } from './property-names.ts'
+import { formerNamesOf, renamedTo } from './property-names.ts'
 
 /**
  * Checks whether data of a schema can have a field at a path. False only where a closed schema
@@ -85,8 +85,8 @@ export const hasOwnProperties = (schema: unknown): boolean => Object.keys(rootPr
 export const rootProperties = (schema: unknown): Place =>
   propertiesOf(dereference(schema, schema, isClosed) ?? {})
 
-/** A path with the names that its properties have now, where they were renamed since. */
-export function currentPath(schema: unknown, path: Path): Path {
+/** At each step of a path, the name that the property has now, and the former ones that no other has. */
+function namesAlong(schema: unknown, path: Path): Path[] {
   let place = dereference(schema, schema, isClosed)
   return path.map((segment) => {
     const properties = propertiesOf(place ?? {})
@@ -96,9 +96,19 @@ export function currentPath(schema: unknown, path: Path): Path {
         ? own(properties, now)
         : itemSchema(place ?? {}, now ?? Number.POSITIVE_INFINITY)
     place = dereference(below, schema, isClosed)
-    return now
+    return [now, ...formerNamesOf(below).filter((name) => !Object.hasOwn(properties, name))]
   })
 }
+
+/** A path with the names that its properties have now, where they were renamed since. */
+export const currentPath = (schema: unknown, path: Path): Path =>
+  namesAlong(schema, path).map(([now]) => now as Path[number])
+
+/** The paths that the field at a path had before its properties were renamed. */
+export const formerPaths = (schema: unknown, path: Path): Path[] =>
+  namesAlong(schema, path)
+    .reduce<Path[]>((paths, names) => names.flatMap((name) => paths.map((at) => [...at, name])), [[]])
+    .slice(1)
 
 /** Path steps: a property, an array index, or null for any element. */
 type Path = readonly (string | number | null)[]
