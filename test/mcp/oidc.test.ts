@@ -358,6 +358,7 @@ test('the settings are checked by name', () => {
 
 type Lies = {
   claims?: object
+  signing?: Parameters<TestIssuer['sign']>[1]
   metadata?: object
   token?: object
   userinfo?: { status?: number; body?: object }
@@ -365,7 +366,7 @@ type Lies = {
 
 /** Begins a sign-in at a provider that lies, and brings its answer. `later` works on after it. */
 async function signInAtLiar(
-  { claims = {}, metadata = {}, token = {}, userinfo = {} }: Lies,
+  { claims = {}, signing = {}, metadata = {}, token = {}, userinfo = {} }: Lies,
   later?: (server: World, code: string) => Promise<void>,
 ) {
   const liar: TestIssuer = await openIssuer({ metadata: '/.well-known/none' })
@@ -383,7 +384,7 @@ async function signInAtLiar(
     else if (request.url === '/who') json(userinfo.body ?? {}, userinfo.status)
     else if (request.url === '/t')
       void liar
-        .sign({ aud: CLIENT.id, nonce, groups: ['support'], ...claims })
+        .sign({ aud: CLIENT.id, nonce, groups: ['support'], ...claims }, signing)
         .then((id_token) => json({ id_token, access_token: 'x', token_type: 'Bearer', ...token }))
     else return false
     return true
@@ -452,16 +453,23 @@ test('the groups are those of the person of the token, and of nobody else', asyn
   expect([other.status, other.text]).toEqual([403, expect.stringContaining('no access here')])
 })
 
-test('a clock that is wrong for a while ends no person', async () => {
-  const claims: { exp?: number } = {}
-  await signInAtLiar({ claims, token: { refresh_token: 'r' } }, async (server, code) => {
+const end = { exp: Math.floor(Date.now() / 1000) - 300 }
+test.each<[string, (lies: { claims: object; signing: object }, other: TestIssuer) => object]>([
+  ['a clock that is wrong', ({ claims }) => Object.assign(claims, end)],
+  ['a key that is not published', ({ signing }) => Object.assign(signing, { header: { kid: 'new' } })],
+  ['another key under the same id', ({ signing }, { published: [key] }) => Object.assign(signing, { key })],
+])('%s for a while ends no person', async (_, lie) => {
+  const lies = { claims: {}, signing: {} }
+  const other = await openIssuer()
+  await signInAtLiar({ ...lies, token: { refresh_token: 'r' } }, async (server, code) => {
     const { token } = succeed(await server.as(null)('POST', '/playground/sign-in', { code }))
-    claims.exp = Math.floor(Date.now() / 1000) - 300
+    const lied = Object.keys(lie(lies, other))
     await makeDue(server)
     expectFailure(await server.as(token)('POST', '/sign-in/renew'), 'INTERNAL_ERROR')
     succeed(await self(token, server))
-    delete claims.exp
+    for (const name of lied) for (const of of Object.values(lies)) Reflect.deleteProperty(of, name)
     await makeDue(server)
     succeed(await server.as(token)('POST', '/sign-in/renew'))
   })
+  await other.close()
 })

@@ -60,6 +60,11 @@ const clocksDiffer = (cause: unknown) =>
       { path: '', code: 'clocks_differ', message: 'The operator has to set the clock. Try again then.' },
     ],
   })
+const KEYS_DIFFER = [
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+  errors.JWSSignatureVerificationFailed,
+]
 const isOfAnotherTime = (error: unknown): boolean =>
   error instanceof errors.JWTExpired ||
   (error instanceof errors.JWTClaimValidationFailed &&
@@ -119,6 +124,8 @@ export function openProvider(oidc: Oidc, redirectUri: (origin: string) => string
       return { ...payload, sub }
     } catch (error) {
       if (isOfAnotherTime(error)) throw clocksDiffer(error)
+      // Its new keys are not everywhere yet: no fault of the person either.
+      if (KEYS_DIFFER.some((kind) => error instanceof kind)) return unreachable(error)
       if (error instanceof errors.JOSEError)
         throw ended('The answer of the identity provider is not valid.', error)
       throw error
