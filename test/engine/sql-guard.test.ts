@@ -365,6 +365,10 @@ describe('a refused statement', () => {
       ['SELECT id FROM first-type', '"first-type"'],
       ['SELECT id FROM 2type', '"2type"'],
       ['SELECT id FROM order', '"order"'],
+      ['SELECT end FROM customer', '"end"'],
+      ['SELECT id, to FROM customer', '"to"'],
+      ['SELECT id FROM customer WHERE desc = 1', '"desc"'],
+      ['SELECT count(*) FROM customer GROUP BY column', '"column"'],
     ] as const) {
       const { code, message, hint: given } = await refusal(sql)
       expect([code, given]).toEqual(['sql_syntax', hint])
@@ -372,6 +376,9 @@ describe('a refused statement', () => {
     }
     for (const sql of ['SELECT id FORM customer', 'SELECT 1.2.3', 'SELECT id FROM WHERE x', 'SELEC 1'])
       expect((await refusal(sql)).hint ?? '', sql).not.toMatch(/customer|SELEC|\d/)
+    for (const sql of ['SELECT id, FROM customer', 'SELECT id FROM customer WHERE ORDER BY id'])
+      expect(await refusal(sql), sql).not.toHaveProperty('hint')
+    expect((await refusal('SELECT user FROM customer')).message).toContain('in double quotes')
   })
 
   test('with an unsupported feature has the alternative in its message', async () => {

@@ -63,7 +63,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   'A_Const.bsval': 'Bit strings are not available.',
   'A_Expr.kind': 'SIMILAR TO is not available. Use LIKE or ~ with a constant pattern.',
   'SortBy.sortby_dir': 'ORDER BY … USING is not available. Use ASC or DESC.',
-  'SQLValueFunction.op': 'Names of the session are not available: SQL reads the data of the base only.',
+  'SQLValueFunction.op':
+    'Names of the session are not available: SQL reads the data of the base only. Write a column of that name in double quotes, such as "user".',
   'TypeName.setof': 'SETOF is not a type to cast to.',
   'TypeName.pct_type': '%TYPE is not available.',
   'FuncCall.func_variadic': 'VARIADIC is not available: pass the values one by one.',

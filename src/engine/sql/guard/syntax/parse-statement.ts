@@ -117,17 +117,24 @@ function syntaxFaultOf(error: unknown): SyntaxFault | undefined {
   return details && !/memory|stack depth/.test(details.message) ? details : undefined
 }
 
-/** The name at a syntax error that has to be quoted: it has a dash or begins with a digit, or is a key word after FROM. */
+/** The name at a syntax error that has to be quoted: it has a dash or begins with a digit, or is a key word in its place. */
 function unquotedAt(text: string, characters: number): string | undefined {
   const all = [...text]
   const [, start = ''] = /(?:^|[\s,(])([\w.-]{0,128})$/.exec(all.slice(0, characters).join('')) ?? []
   const [rest = ''] = /^[\w.-]{0,128}/.exec(all.slice(characters).join('')) ?? []
   const name = start + rest
   const isWord = /^[a-z_]\w*$/i.test(name)
-  if (isWord)
-    return /\b(?:from|join|into|update)\s+$/i.test(all.slice(0, characters).join('')) ? name : undefined
+  if (isWord) {
+    const before = all.slice(0, characters).join('')
+    return OF_RELATION.test(before) || (OF_COLUMN.test(before) && !CLAUSE.test(name)) ? name : undefined
+  }
   return /^\w+(?:[-.]\w+)*$/.test(name) && /[a-z]/i.test(name) ? name : undefined
 }
+
+const OF_RELATION = /\b(?:from|join|into|update)\s+$/i
+const OF_COLUMN = /(?:\b(?:select|by|set|where|and|or|having)\s+|[,(]\s*)$/i
+/** Before these words, something is missing or one comma too many. */
+const CLAUSE = /^(?:select|from|where|group|having|order|limit|and|or|values|set|returning|on)$/i
 
 function advise(message: string, text: string, name: string | undefined): string {
   const [first = message] = message.split(' at or near ')
