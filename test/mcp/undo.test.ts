@@ -284,6 +284,17 @@ describe('undo without arguments', () => {
     expect([await dataOf('o1'), await dataOf('o2')]).toEqual([{ n: 0 }, { n: 1 }])
   })
 
+  test('a plan that is confirmed twice does not go on to the request before', async () => {
+    const { token } = await own()
+    await write(`INSERT INTO note (id) VALUES ('twice-1')`, token)
+    await write(`INSERT INTO note (id) VALUES ('twice-2')`, token)
+    const { body: plan } = await undo({}, token)
+    expect((await undo({ plan_token: plan.plan_token }, token)).body).toMatchObject({ count: 1 })
+    const { body: again } = await undo({ plan_token: plan.plan_token }, token)
+    expect(again).toMatchObject({ count: 0, of: plan.plan.of })
+    expect(await dataOf('twice-1')).toEqual({})
+  })
+
   test('says so when something has overtaken the last request, rather than undo the one before', {
     tags: 'full',
   }, async () => {

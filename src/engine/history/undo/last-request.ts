@@ -21,7 +21,7 @@ type Row = { request_id: string; at: string; via: string; call: PackedCall | nul
  * The last request of the reader that changed something it may see, and what to find its changes by. Leaves out undos,
  * and requests of which there is nothing left to undo: so one undo after another goes further back. A request that
  * something else has overtaken counts, because an undo of the one before it would be a surprise.
- * @param until if given, only requests from before this time
+ * @param until if given, as it was before this time: a plan that is confirmed twice finds its request again
  * @throws NOT_FOUND
  */
 export async function findLastRequest(
@@ -46,7 +46,7 @@ export async function findLastRequest(
     for (const { request_id: requestId, call, at, via } of rows) {
       if (undos.has(requestId)) continue
       const reader: Reader = { ...viewer, filter: { ...own, requestId } }
-      if (await isUndone(db, baseId, reader, upTo)) continue
+      if (await isUndone(db, baseId, reader, upTo, until)) continue
       return { last: { requestId, at, via, tool: unpackCall(call)?.tool ?? null }, reader }
     }
     room -= rows.length
@@ -117,9 +117,17 @@ async function undosAmong(
 }
 
 /** Whether changes of a request are undone, and none is left that could be. */
-async function isUndone(db: Db, baseId: string, reader: Reader, upTo: number): Promise<boolean> {
+async function isUndone(
+  db: Db,
+  baseId: string,
+  reader: Reader,
+  upTo: number,
+  until: string | null,
+): Promise<boolean> {
   const changes = await findChanges(db, baseId, reader, upTo, null)
-  const found = await mapResourceEntries(db, baseId, changes, stepsOf)
+  const found = await mapResourceEntries(db, baseId, changes, ({ entries, ...of }) =>
+    stepsOf({ ...of, entries: entries.filter(({ at }) => until === null || at < new Date(until)) }),
+  )
   const isDone = (steps: (typeof found)[number]) => !('code' in steps) && steps.length === 0
   return found.some(isDone) && found.every((steps) => 'code' in steps || steps.length === 0)
 }

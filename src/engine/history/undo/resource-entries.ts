@@ -8,6 +8,7 @@ import type { FoundChange } from './find-changes.ts'
 /** An entry of a resource, without its content. */
 export type Entry = {
   seq: number
+  at: Date
   version: number
   operation: FoundChange['operation']
   cause: string | null
@@ -37,7 +38,7 @@ const entriesSince = (of: string, order: string): string => `
 
 const SINCE = statement(
   'undo_entries_since',
-  `SELECT i.n::int - 1 AS n, e.seq::float8 AS seq, e.version, e.operation, e.cause, e.external,
+  `SELECT i.n::int - 1 AS n, e.seq::float8 AS seq, e.at, e.version, e.operation, e.cause, e.external,
      e.is_kept AND (e.operation <> 'delete' OR i.kind <> 'record' OR e.at > now() - make_interval(days => (
        SELECT (settings ->> 'trash_days')::int FROM plinth.base WHERE id = $1))) AS is_kept
    FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::int[]) WITH ORDINALITY

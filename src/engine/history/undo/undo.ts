@@ -98,7 +98,8 @@ export async function undoChanges(scope: WriteScope, baseId: string, args: UndoA
     const state = planning && (await digestInTurns([undo.data, undo.also, undo.skipped]))
     if (withDiffs && !scope.policy) await addDiffs(undoing.scope, baseId, upTo, [...undo.data, ...undo.also])
     if (withTitles) await addTitles(undoing.scope, baseId, [...undo.data, ...undo.also, ...undo.skipped])
-    if (planning && state) {
+    // A plan that was carried out, whose answer may have been lost, leaves nothing to compare.
+    if (planning && state && undo.count + undo.skipped.length > 0) {
       const what = [sentence(undo), ...renamesIn(steps, renamings)].join(' ')
       // With nothing left to do there is nothing to ask.
       planning.checkApproval(undo.count > 0, () => ({ state, what, plan: { what, undo } }))
