@@ -198,6 +198,21 @@ asMara('an undo that is clicked while its plan is read again is carried out', ''
   await becomes('T-1102', { subject })
 })
 
+asMara('a row that is open stays so, with its focus, while its author goes on', '', async (visitor) => {
+  await change('T-1104', { owner: 'zoe' })
+  const row = visitor.page.locator('.feed-row').filter({ hasText: 'Jonas Weber' }).first()
+  await visitor.sees('Jonas Weber', visitor.page.getByRole('main'))
+  const time = row.getByRole('button', { name: 'Details' })
+  await time.click()
+  await visitor.sees(/^request /, row)
+  const opened = await row.locator('.feed-open').textContent()
+  const words = await row.locator('.feed-what').textContent()
+  await change('T-1105', { owner: 'zoe' })
+  await expect.poll(() => row.locator('.feed-what').textContent(), { timeout: 10_000 }).not.toBe(words)
+  expect(await row.locator('.feed-open').textContent()).toBe(opened)
+  expect(await time.evaluate((each) => each === document.activeElement)).toBe(true)
+})
+
 asMara('a version is shown as it was, and beside another one', '/t/ticket/T-1004', async (visitor) => {
   await visitor.click(
     'button',

@@ -97,7 +97,8 @@ function Feed({ base, rows, types, now, onFilter }: FeedProps) {
   ))
 }
 
-const keyOf = ({ groups: [group] }: Folded) => `${group?.request_id} ${group?.last_seq}`
+/** A row grows at its newer end while its author goes on: it stays the same one, with what is open in it. */
+const keyOf = ({ groups, first }: Folded) => `${groups.at(-1)?.request_id} ${first}`
 const nameOfPart = (part: Part): string =>
   typeof part === 'number' ? longDay.format(part) : words.activity.parts[part]
 

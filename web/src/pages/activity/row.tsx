@@ -124,7 +124,9 @@ function undoOf({ groups, first, last, isUndone }: Folded): Undo['of'] {
 
 const FIRST = 4
 
-function Opened({ base, row }: { base: string; row: Folded }) {
+/** It stays what was opened. */
+function Opened({ base, row: now }: { base: string; row: Folded }) {
+  const [row] = useState(now)
   const [group] = row.groups
   const request = group?.request_id ?? ''
   const changes = useChangesOf(base, request, FIRST)
