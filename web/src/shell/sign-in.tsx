@@ -7,9 +7,11 @@ import { words } from '../words.ts'
 type Props = { message?: string | undefined; isAgain?: boolean }
 
 export function SignIn({ message, isAgain = false }: Props) {
+  const [closed, setClosed] = useState(0)
   if (isAgain)
     return (
-      <Dialog title={words.signIn.again} onClose={() => undefined}>
+      // There is no other way on: it opens again.
+      <Dialog key={closed} title={words.signIn.again} onClose={() => setClosed(closed + 1)}>
         <Form message={message} isAgain />
       </Dialog>
     )

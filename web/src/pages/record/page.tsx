@@ -69,10 +69,14 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
   // What comes at once moves nothing that is read already.
   const fired = useFired(place)
   const isReading = [now, history, related, fired, useProposals(place)].some((each) => each.isPending)
-  const isGone = now.error?.status === 404 && !isPast && !isReading
-  const pending = isGone
-    ? undefined
-    : (pendingOf(isPast ? then : now, 8) ?? (isReading && <Skeleton lines={8} />))
+  const isDeleted = now.error?.status === 404 && !isPast
+  // What is typed for a record that is deleted meanwhile stays to be read.
+  const isKept = isDeleted && isEditing && now.data !== undefined
+  const isGone = isDeleted && !isKept && !isReading
+  const pending =
+    isGone || isKept
+      ? undefined
+      : (pendingOf(isPast ? then : now, 8) ?? (isReading && <Skeleton lines={8} />))
   const tab = TABS.find((each) => each === search['tab']) ?? 'fields'
   const vs = Number(search['vs']) || undefined
   const files = now.data?._expanded?.attachments ?? []
@@ -128,6 +132,7 @@ export default function Page({ place: { base, type = '', id = '' } }: PageProps)
                   <Button label={words.record.toNow} onClick={() => show(last)} />
                 </p>
               )}
+              {isKept && <p className="amber">{words.record.gone}</p>}
               {vs !== undefined ? (
                 <Comparison place={place} one={vs} other={version ?? last} />
               ) : isEditing && now.data && recordType ? (
