@@ -62,9 +62,10 @@ describe('sources', () => {
   // 200 what is proposed for a record, and what passes of a proposal of types, 15 what an undo in the chat replaces, 10 rows that are saved as a file,
   // 45 what is read again when a server that was away answers, 15 which pages a token can open,
   // 3 that an open row stays,
-  // 7 that what is typed stays where a record is deleted, and the way to sign in again.
-  test('are at most 18,131 lines, and no component of more than 210', () => {
-    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(18_131)
+  // 7 that what is typed stays where a record is deleted, and the way to sign in again,
+  // 5 that the focus is not below a bar.
+  test('are at most 18,136 lines, and no component of more than 210', () => {
+    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(18_136)
     const long = scripts.filter(({ name, text }) => name.endsWith('.tsx') && lines(text) > 210)
     expect(long.map(({ name, text }) => `${name}: ${lines(text)}`)).toEqual([])
   })
