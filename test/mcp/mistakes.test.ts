@@ -68,6 +68,29 @@ test('a missing id is refused as a required string', async () => {
   expect(error.details).toMatchObject([{ path: '/id', code: 'required', expected: 'string' }])
 })
 
+test.each([
+  ['undo', { user: 'bob', since: '1h' }, '/user', 'actor'],
+  ['changes', { agent: 'bob' }, '/agent', 'actor'],
+  ['changes', { from: '1d' }, '/from', 'since'],
+  ['batch', { records: [] }, '/records', 'operations'],
+  ['sql_query', { query: 'SELECT 1', args: [] }, '/args', 'params'],
+])('%s with %j is told the argument that is meant', async (name, args, path, hint) => {
+  const { error } = await call(name, args)
+  expect(error.details.find((each: Body) => each.path === path)).toMatchObject({ code: 'unknown_key', hint })
+})
+
+test.each(['record', 'patch', 'set'])(
+  'the content of a record in "%s" is moved into data, not below it',
+  async (key) => {
+    const { error } = await call('upsert_record', { record_type: 'invoice', id: 'i1', [key]: { total: 1 } })
+    expect(JSON.parse(error.details[0].hint)).toEqual({
+      record_type: 'invoice',
+      id: 'i1',
+      data: { total: 1 },
+    })
+  },
+)
+
 describe('an unknown record type', () => {
   test('is refused with the most similar type that the token may read, in MCP and in REST', {
     tags: 'full',
