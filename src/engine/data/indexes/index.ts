@@ -26,6 +26,6 @@ export {
   writeStatement,
 } from './entries.ts'
 export type { KeyedRecord } from './entry-keys.ts'
-export { type Becoming, releaseUnique } from './exchange.ts'
+export { type Becoming, releaseUnique, writeDraftsTogether } from './exchange.ts'
 export { buildIndexes, copyIndexes, declareIndexes, dropEntries, dropIndexes, syncIndexes } from './sync.ts'
 export { guardUnique, hasUnique, type Written } from './unique.ts'

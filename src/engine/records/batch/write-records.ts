@@ -13,6 +13,7 @@ import {
   variantOf,
   type WriteStatement,
   type Written,
+  writeDraftsTogether,
 } from '../../data/indexes/index.ts'
 import { CREATE_BATCH, REPLACE_BATCH } from '../../data/ledger/put.ts'
 import { CANCEL_BATCH } from '../../data/ledger/set-state.ts'
@@ -34,10 +35,9 @@ const SAVEPOINT = statement('batch_savepoint', 'SAVEPOINT batch')
 const UNDO = statement('batch_undo', 'ROLLBACK TO SAVEPOINT batch')
 
 /**
- * Writes planned operations on one type with one statement per kind. After a unique violation, the rows of a seed are
- * written as the state that they are together: they may exchange values. Other operations, and those of a seed that fit
- * neither way, are retried one by one: an earlier one may free a value for a later one, and the error is attributed to
- * a single operation.
+ * Writes planned operations on one type with one statement per kind. After a unique violation, they are written as the
+ * state that they are together: they may exchange values. Those that do not fit either are retried one by one, so that
+ * the error is attributed to a single operation.
  */
 export async function writeRecords(
   scope: WriteScope,
@@ -46,9 +46,8 @@ export async function writeRecords(
   locked: LockedRecords,
 ): Promise<Outcome[]> {
   if (!hasUnique(type) || decided.length === 1) return writeKinds(scope, type, decided, locked)
-  const together = scope.via === 'seed' ? [writeKinds, exchange] : [writeKinds]
   await scope.db.query(SAVEPOINT, [])
-  for (const write of together)
+  for (const write of [writeKinds, exchange])
     try {
       return await write(scope, type, decided, locked)
     } catch (thrown) {
@@ -64,11 +63,16 @@ export async function writeRecords(
 async function exchange(
   ...[scope, type, decided, locked]: Parameters<typeof writeRecords>
 ): Promise<Outcome[]> {
+  const write = () => writeKinds(scope, type, decided, locked)
+  if (scope.changeSet !== undefined) {
+    const ids = decided.map(({ decision }) => ('row' in decision ? decision.row.id : decision.id))
+    return guardUnique(type, () => writeDraftsTogether(scope.db, [type.baseId, type.id, ids], write))
+  }
   const updates = decided.flatMap(({ decision }) =>
     decision.kind === 'update' ? [becoming(decision.row.id, decision.write)] : [],
   )
   await releaseUnique(scope.db, type.baseId, type.id, updates)
-  return writeKinds(scope, type, decided, locked)
+  return write()
 }
 
 const becoming = (id: string, { data, pair }: Content): Becoming => ({
