@@ -15,7 +15,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/analytics': 4738,
   'engine/automation': 5197,
   // With the authorizations of OAuth clients, the change-sets of a record, the reading of one token, and imports of what no longer fits. With sessions that are read again where a token is paused. With row policies that follow renamed properties, and the refusal of changes that they cannot follow.
-  'engine/configuration': 9980,
+  'engine/configuration': 9950,
   // With the refusal of an external id that production has given away, where it is found: at each write of drafts. With whole results of change-sets, and pages of records that came to be on both sides. With the pauses of a session.
   'engine/core': 4023,
   'engine/data': 4492,

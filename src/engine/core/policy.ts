@@ -5,8 +5,9 @@ import type { Access } from '../storage/access/access.ts'
 /** Row and field policy of a type, as configured. Omitted parts do not restrict. */
 export type PolicyInput = {
   recordType: string
-  /** Row filter, in the filter language. May refer to hidden fields. */
+  /** Row filter, in the filter language. May refer to hidden fields. It follows what the schema `renamedIn` renamed. */
   filter?: unknown
+  renamedIn?: unknown
   /** What a record must match after a write: `filter` if omitted, nothing if empty. */
   writeFilter?: unknown
   /** Visible properties, as `data.x`. */

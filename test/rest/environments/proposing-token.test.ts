@@ -187,6 +187,23 @@ describe('a token with rules', () => {
     expect(succeed(await call('GET', '/v1/desk/records/deal/r1')).data).toEqual({ stage: 'open', n: 2 })
   })
 
+  test('judges by a property under the name that it has now', { tags: 'full' }, async () => {
+    succeed(
+      await world.call('PUT', '/v1/desk/record-types/lock', { json_schema: { properties: { by: {} } } }),
+      201,
+    )
+    for (const [id, data] of Object.entries({ free: {}, held: { by: 'ann' } }))
+      succeed(await world.call('PUT', `/v1/desk/records/lock/${id}`, { data }), 201)
+    const filter = { field: 'previous.data.by', op: 'is_null' }
+    const { call } = await ruled({ ...STAGES, record_type: 'lock', filter })
+    const migration = [{ op: 'rename', field: 'data.by', to: 'data.holder' }]
+    succeed(await world.call('PATCH', '/v1/desk/record-types/lock', { migration }))
+    for (const id of ['free', 'held'])
+      succeed(await call('PATCH', `/v1/desk/records/lock/${id}`, { data: { stage: 'won' } }))
+    const now = async (id: string) => succeed(await world.call('GET', `/v1/desk/records/lock/${id}`)).data
+    expect([await now('free'), await now('held')]).toEqual([{ stage: 'won' }, { holder: 'ann' }])
+  })
+
   test('never writes more than they allow, with requests at once too', { tags: 'full' }, async () => {
     const ids = times(10, (n) => `bound-${n}`)
     for (const id of ids) await put(id, { stage: 'open' })

@@ -117,6 +117,31 @@ describe('which changes are sent', () => {
     ])
   })
 
+  test('a condition follows a property that is renamed, and its migration is none of them', {
+    tags: 'full',
+  }, async () => {
+    const condition = {
+      and: [
+        { field: 'data.stage', op: 'eq', value: 'won' },
+        { field: 'previous.data.stage', op: 'neq', value: 'won' },
+        { not: { field: 'data.secret', op: 'is_not_null' } },
+      ],
+    }
+    const { recordType, put, arrived } = await newTrigger({ condition })
+    const path = `/v1/crm/record-types/${recordType}`
+    succeed(await call('PATCH', path, { json_schema: { properties: { stage: {}, secret: {} } } }))
+    await put('a', { stage: 'won' })
+    await put('hidden', { stage: 'won', secret: 'x' })
+    const rename = (from: string, to: string) => ({ op: 'rename', field: `data.${from}`, to: `data.${to}` })
+    succeed(await call('PATCH', path, { migration: [rename('stage', 'phase'), rename('secret', 'private')] }))
+    await put('hidden', { phase: 'open', private: 'x' })
+    await put('hidden', { phase: 'won', private: 'x' })
+    await put('b', { phase: 'open' })
+    await put('b', { phase: 'won' })
+    const received = await arrived(2)
+    expect(received.map(({ body }) => body.data.record.id)).toEqual(['a', 'b'])
+  })
+
   test('a condition of a deletion reads the last state, and columns have a previous one too', {
     tags: 'full',
   }, async () => {

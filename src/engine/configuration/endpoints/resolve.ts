@@ -256,4 +256,5 @@ const inputOf = ({ recordType, bounds }: ServedTool): PolicyInput => ({
   fields: bounds.fields,
   defaults: bounds.defaults as Readonly<Record<string, unknown>> | null,
   attachments: bounds.attachments,
+  renamedIn: bounds.renamedIn,
 })

@@ -2,6 +2,7 @@ import { digest } from '../../../contract/canonical-hash.ts'
 import { invalid } from '../../../foundation/errors.ts'
 import { isObject } from '../../../foundation/is-object.ts'
 import { bothFilters, trustedFilter } from '../../data/filter/check-fields.ts'
+import { underAllNames } from '../../data/filter/former-names.ts'
 import { parseFilter } from '../../data/filter/parse.ts'
 import { parseField } from '../../schema/compiled-types/field-path.ts'
 import { accessToTypes } from '../../storage/access/narrow-access.ts'
@@ -32,21 +33,19 @@ export function withPolicy(scope: Scope, baseId: string, inputs: readonly Policy
       baseId,
       types: bounded,
       access: accessToTypes(scope.access, baseId, named),
-      name: digest(['policy', baseId, inputs]),
+      name: digest(['policy', baseId, inputs.map(({ renamedIn: _, ...input }) => input)]),
     },
   }
 }
 
-function readPolicy({ filter: raw, writeFilter, fields, defaults, attachments }: PolicyInput): TypePolicy {
-  const filter = raw == null ? null : trustedFilter(parseFilter(raw, '/filter'))
+function readPolicy(input: PolicyInput): TypePolicy {
+  const { filter: raw, writeFilter, fields, defaults, attachments, renamedIn } = input
+  const read = (of: unknown, at: string) => trustedFilter(underAllNames(parseFilter(of, at), renamedIn))
+  const filter = raw == null ? null : read(raw, '/filter')
   return {
     filter,
     writeFilter:
-      writeFilter == null
-        ? filter
-        : isEmpty(writeFilter)
-          ? null
-          : trustedFilter(parseFilter(writeFilter, '/write_filter')),
+      writeFilter == null ? filter : isEmpty(writeFilter) ? null : read(writeFilter, '/write_filter'),
     visible: fields ? parseVisible(fields, '/fields') : null,
     defaults: defaults ?? {},
     attachments: attachments ?? false,

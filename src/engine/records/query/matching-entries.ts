@@ -6,6 +6,7 @@ import type { Scope } from '../../core/scope.ts'
 import { type ChangeColumn, type ChangeCondition, PREVIOUS } from '../../data/filter/change-condition.ts'
 import { namedFilter } from '../../data/filter/check-fields.ts'
 import { compileFilter } from '../../data/filter/compile.ts'
+import { underAllNames } from '../../data/filter/former-names.ts'
 import { columnOperand, type FieldContext } from '../../data/filter/operand.ts'
 import { type BoundStatement, Parameters } from '../../data/filter/parameters.ts'
 import { operandsOver } from '../../data/filter/record-operands.ts'
@@ -98,7 +99,10 @@ function matchingChanges(
   const operands = operandsOver<ChangeColumn>(type, parameters, search, operandOf)
   const entries = recordsWithPrevious({ base: parameters.add(baseId), seqs: parameters.add(seqs) })
   // The fields were checked when the trigger was stored. A type that has changed since has null in their place.
-  const compiled = conditions.map((condition) => `(${compileFilter(namedFilter(condition), operands)})`)
+  const compiled = conditions.map((condition) => {
+    const named = namedFilter(underAllNames(condition, type.jsonSchema))
+    return `(${compileFilter(named, operands)})`
+  })
   const ofType = `r.record_type = ${parameters.add(recordType)}`
   return parameters.bind(
     `SELECT seq, met FROM (

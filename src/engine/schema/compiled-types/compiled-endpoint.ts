@@ -22,6 +22,8 @@ export type Bounds = {
   fields: readonly string[] | null
   defaults: object | null
   attachments: boolean
+  /** The schema of the type, if it has renamed properties. */
+  renamedIn?: unknown
 }
 
 /** An action as a tool of an endpoint. */
