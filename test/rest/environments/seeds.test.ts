@@ -239,6 +239,9 @@ describe('reset', () => {
       expect(Object.entries<Body>(after).every(([id, { data }]) => data.name === id)).toBe(true)
       expect(after['ann']?.['id']).toBe(ann?.['id'])
     }
+    succeed(await world.call('POST', `/v1/${dev}/revert`, { last: true }))
+    expect((await personsOf(dev))['ann']?.['data']).toEqual({ name: 'bob' })
+    await ran(dev, 'apply')
     for (const name of ['ann', 'bob', 'cat', 'dan'])
       expectFailure(await world.call('POST', `/v1/${dev}/records/person`, { data: { name } }), 'CONFLICT')
     const twice = [...named('ann', 'bob', 'cat'), { ...named('cat')[0], external_id: 'tac' }]

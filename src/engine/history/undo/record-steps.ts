@@ -3,7 +3,13 @@ import { invalid } from '../../../foundation/errors.ts'
 import { nextTurn, turnIsOver } from '../../../foundation/event-loop-turns.ts'
 import { authorship } from '../../core/scope.ts'
 import type { WriteScope } from '../../core/write/write.ts'
-import { guardUnique, variantFor, type WriteStatement } from '../../data/indexes/index.ts'
+import {
+  guardUnique,
+  hasUnique,
+  releaseUnique,
+  variantFor,
+  type WriteStatement,
+} from '../../data/indexes/index.ts'
 import { BRING_BACK, type BroughtBackRow } from '../../data/ledger/bring-back.ts'
 import { logLinks } from '../../data/ledger/relationship-statements.ts'
 import { REMOVE_UNLINKED, type RemovedRow } from '../../data/ledger/remove.ts'
@@ -51,15 +57,21 @@ export async function setBack(
   type: CompiledType,
   steps: readonly Step[],
 ): Promise<Obstacle[]> {
+  const { scope } = undoing
   const valid: boolean[] = []
-  for (const { data, is_same } of await statesOf(undoing, type, steps)) {
+  const states = await statesOf(undoing, type, steps)
+  for (const { data, is_same } of states) {
     if (turnIsOver()) await nextTurn()
-    const [fault, ...more] = type.schema.validate(data, '/data', undoing.scope.checks)
+    const [fault, ...more] = type.schema.validate(data, '/data', scope.checks)
     // A change of status keeps the data, so existing violations of the schema are acceptable.
     if (fault && !is_same) throw invalid(fault, ...more)
     valid.push(fault === undefined)
   }
-  const values = [idsOf(steps), steps.map(versionOf), seqsOf(steps), valid, ...authorship(undoing.scope)]
+  // Records that exchanged unique values exchange them back. The last state of each is what is written.
+  const after = new Map(steps.map(({ change: { id } }, i) => [id, { data: states[i]?.data }]))
+  const becoming = [...after].map(([id, state]) => ({ id, after: state }))
+  if (hasUnique(type)) await releaseUnique(scope.db, type.baseId, type.id, becoming)
+  const values = [idsOf(steps), steps.map(versionOf), seqsOf(steps), valid, ...authorship(scope)]
   await write(undoing, type, SET_BACK, values)
   return []
 }
