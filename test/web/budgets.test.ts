@@ -63,9 +63,9 @@ describe('sources', () => {
   // 45 what is read again when a server that was away answers, 15 which pages a token can open,
   // 3 that an open row stays,
   // 7 that what is typed stays where a record is deleted, and the way to sign in again,
-  // 5 that the focus is not below a bar.
-  test('are at most 18,136 lines, and no component of more than 210', () => {
-    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(18_136)
+  // 5 that the focus is not below a bar, 20 the clock of the server.
+  test('are at most 18,157 lines, and no component of more than 210', () => {
+    expect(sources.reduce((sum, { text }) => sum + lines(text), 0)).toBeLessThanOrEqual(18_157)
     const long = scripts.filter(({ name, text }) => name.endsWith('.tsx') && lines(text) > 210)
     expect(long.map(({ name, text }) => `${name}: ${lines(text)}`)).toEqual([])
   })

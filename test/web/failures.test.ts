@@ -258,6 +258,25 @@ inBrowser('what a person typed stays where somebody deletes the record', async (
   await close()
 })
 
+inBrowser('the times of a page are those of the server, whatever the clock of the browser says', async () => {
+  const { page, close } = await explorer.open('Mara Lindqvist')
+  await page.addInitScript(() => {
+    const AHEAD_MS = 5 * 3_600_000
+    const { now } = Date
+    Date.now = () => now() + AHEAD_MS
+  })
+  await page.goto(`${explorer.server.url}/b/desk/t/ticket/T-1004`)
+  const visitor = new Visitor(page)
+  await visitor.sees(/\d min left/)
+  await page.goto(`${explorer.server.url}/b/desk`)
+  const undo = page.waitForRequest(/dry_run=true/)
+  await visitor.click('button', /^reply-agent$/, page.getByRole('main'))
+  await visitor.click('menuitem', /last hour/)
+  const since = Date.parse((await undo).postDataJSON().since)
+  expect(Math.abs(Date.now() - 3_600_000 - since)).toBeLessThan(90_000)
+  await close()
+})
+
 inBrowser('a write without a network fails at once, and is not done later', async () => {
   const { page, close } = await explorer.open('Mara Lindqvist', '/t/ticket/T-1303?edit=yes')
   await settled(page)

@@ -1,6 +1,7 @@
 /** Who is signed in. The token is that of the tab: it is kept until the tab is closed, and only ever sent as a header. */
 import { words } from '../words.ts'
 import { back, queryClient } from './cache.ts'
+import { setClock, timeNow } from './clock.ts'
 import { Failure, failureOf, isAway } from './failure.ts'
 import type { Token } from './shapes.ts'
 import { storeOf } from './store.ts'
@@ -69,7 +70,7 @@ export async function signsInElsewhere(): Promise<boolean> {
 
 /** A sign-in at an identity provider is short: it is renewed while the tab is open, as long as the person may be here. */
 function renewInTime(held: string, { expires_at: end }: Pick<Self, 'expires_at'>): void {
-  const leftMs = Date.parse(end ?? '') - Date.now()
+  const leftMs = Date.parse(end ?? '') - timeNow()
   if (!(leftMs < SHORT_MS)) return
   setTimeout(
     () => {
@@ -102,6 +103,7 @@ async function enter(find: () => Promise<string>, retry?: () => Promise<void>): 
     const answer = await fetch('/v1/tokens/self', { headers: bearer(found) })
     if (!answer.ok) throw await failureOf(answer)
     sessionStorage.setItem(KEY, found)
+    setClock(answer)
     const read = (await answer.json()) as Self
     // The token of a tab acts for the one that opened it.
     const self = { ...read, name: read.name.replace(/ \(browser\)$/, '') }

@@ -1,5 +1,7 @@
 /** What stands in a line: texts of agents, which are data, whatever they say, states in a word, and times as a person says them. */
-import { storeOf } from '../api/store.ts'
+import { timeNow, useNow } from '../api/clock.ts'
+
+export { timeNow, useNow }
 
 /** A cell shows that many characters, a field of a record that many lines. */
 export const CELL_CHARS = 300
@@ -102,15 +104,10 @@ export const longDay = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 
 export const zone = (): string =>
   Intl.DateTimeFormat().resolvedOptions().timeZone.split('/').at(-1)?.replaceAll('_', ' ') ?? ''
 
-/** A clock that the page reads once a minute, for all times that it shows. */
-const now = storeOf(Date.now())
-setInterval(() => now.set(Date.now()), 30_000)
-export const useNow = now.use
-
 export const startOfDay = (at: number): number => new Date(at).setHours(0, 0, 0, 0)
 
 /** "14:04" today, else "26 Nov". */
-export function shortTime(at: number, at0: number = Date.now()): string {
+export function shortTime(at: number, at0: number = timeNow()): string {
   if (startOfDay(at) === startOfDay(at0)) return clock.format(at)
   return new Date(at).getFullYear() === new Date(at0).getFullYear() ? day.format(at) : dayOfYear.format(at)
 }

@@ -10,7 +10,7 @@ import { Button } from './button.tsx'
 import { Copied } from './copied.tsx'
 import { Dialog } from './dialog.tsx'
 import { type Field, Fields } from './fields.tsx'
-import { DAY, Text, visible } from './text.tsx'
+import { DAY, Text, timeNow, visible } from './text.tsx'
 
 type Made = { name: string; token: string }
 type Props = {
@@ -47,7 +47,7 @@ export function TokenForm({ base, endpoints, agentOf, onMade }: Props) {
       name: name.trim(),
       kind,
       grants: [{ base, ...reach, environment, permission }],
-      ...(days !== '' && { expires_at: new Date(Date.now() + Number(days) * DAY).toISOString() }),
+      ...(days !== '' && { expires_at: new Date(timeNow() + Number(days) * DAY).toISOString() }),
     }
     write.send('POST', pathOf(['tokens']), body, onMade, { authorization: `Bearer ${own.trim()}` })
   }

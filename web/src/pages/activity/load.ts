@@ -1,6 +1,7 @@
 /** What the page of activity reads. */
 import { useMemo, useState } from 'react'
 import type { Search } from '../../addresses.ts'
+import { timeNow } from '../../api/clock.ts'
 import { type Kind, pathOf, useAsk, useFailing, usePages, useRead, useWaiting } from '../../api/queries.ts'
 import type { Change, Claim, Group, Page } from '../../api/shapes.ts'
 
@@ -47,7 +48,7 @@ function sinceOf(since: string): Date {
   const [, count, unit = ''] = /^(\d+)([mhd])$/.exec(since) ?? []
   const size = { m: 60_000, h: 3_600_000, d: 86_400_000 }[unit]
   // By the minute: the parts of a page that ask the same share the answer.
-  const now = Math.floor(Date.now() / 60_000) * 60_000
+  const now = Math.floor(timeNow() / 60_000) * 60_000
   return count && size ? new Date(now - Number(count) * size) : new Date(since)
 }
 

@@ -6,7 +6,7 @@ import { Button, More } from '../../parts/button.tsx'
 import { ListPage } from '../../parts/card.tsx'
 import { Chart, Legend, type Series } from '../../parts/chart.tsx'
 import { useParameters } from '../../parts/link.tsx'
-import { clock, day, HOUR, longDay, useNow, whole, zone } from '../../parts/text.tsx'
+import { clock, day, HOUR, longDay, timeNow, useNow, whole, zone } from '../../parts/text.tsx'
 import { ConnectButton } from '../../shell/connect.tsx'
 import { useKey } from '../../shell/keys.tsx'
 import { words } from '../../words.ts'
@@ -140,7 +140,7 @@ function timesFrom(from: number, unit: Unit): number[] {
   if (unit === 'day') at.setHours(0, 0, 0, 0)
   else if (unit === 'hour') at.setMinutes(0, 0, 0)
   const times: number[] = []
-  while (at.getTime() <= Date.now() && times.length < MOST_BARS) {
+  while (at.getTime() <= timeNow() && times.length < MOST_BARS) {
     times.push(at.getTime())
     if (unit === 'day') at.setDate(at.getDate() + 1)
     else at.setTime(at.getTime() + (unit === 'hour' ? HOUR : 60_000))

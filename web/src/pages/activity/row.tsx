@@ -10,7 +10,7 @@ import { ChangesInLine } from '../../parts/diff.tsx'
 import { useMay } from '../../parts/grants.ts'
 import { type Change as ChangeSearch, LinkButton } from '../../parts/link.tsx'
 import { Menu } from '../../parts/menu.tsx'
-import { fieldName, HOUR, startOfDay, Text, Time, Tool, visible, whole } from '../../parts/text.tsx'
+import { fieldName, HOUR, startOfDay, Text, Time, Tool, timeNow, visible, whole } from '../../parts/text.tsx'
 import { DoneSince, ProposedBy, Shape, Who } from '../../parts/who.tsx'
 import { words } from '../../words.ts'
 import type { Folded } from './fold.ts'
@@ -156,9 +156,9 @@ function Author({ base, row, mayUndo, onFilter }: AuthorProps) {
   const { actor } = row.groups[0] ?? {}
   if (!actor) return null
   const { name, kind, token_id: token } = actor
-  const today = startOfDay(Date.now())
+  const today = startOfDay(timeNow())
   const moments: [string, number][] = [
-    [words.undo.sinceHour, Date.now() - HOUR],
+    [words.undo.sinceHour, timeNow() - HOUR],
     [words.undo.sinceNoon, today + 12 * HOUR],
     [words.undo.sinceMidnight, today],
   ]
@@ -173,7 +173,7 @@ function Author({ base, row, mayUndo, onFilter }: AuthorProps) {
       name={name}
       items={[
         ...moments
-          .filter(([, at]) => mayUndo && at < Date.now())
+          .filter(([, at]) => mayUndo && at < timeNow())
           .map(([label, at]) => ({ label, onSelect: () => undoSince(at) })),
         {
           label: words.activity.onlyThis(visible(name)),

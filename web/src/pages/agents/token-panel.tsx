@@ -1,5 +1,6 @@
 /** One token: what it may, used, did and tried, and the ways to stop it and take back what it did. */
 import { to } from '../../addresses.ts'
+import { timeNow } from '../../api/clock.ts'
 import { useSession } from '../../api/session.ts'
 import type { Token } from '../../api/shapes.ts'
 import { Failure } from '../../parts/answer.tsx'
@@ -35,10 +36,10 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
   const grants = [...new Set(token.grants.filter((grant) => reaches(grant, base)).map(grantWords))]
   const text = words.agents.moments
   const moments = [
-    [Date.now() - HOUR, text.hour],
-    [startOfDay(Date.now()) + 12 * HOUR, text.noon],
-    [startOfDay(Date.now()), text.today],
-    [Date.now() - 7 * DAY, text.week],
+    [timeNow() - HOUR, text.hour],
+    [startOfDay(timeNow()) + 12 * HOUR, text.noon],
+    [startOfDay(timeNow()), text.today],
+    [timeNow() - 7 * DAY, text.week],
     [Date.parse(token.created_at), text.ever],
   ] as const
   return (
@@ -94,7 +95,7 @@ export function TokenPanel({ base, token, usage, span, onUndo, onRevoke }: Props
             icon="undo"
             label={words.agents.undo}
             items={itemsOf(
-              moments.filter(([since]) => since < Date.now()),
+              moments.filter(([since]) => since < timeNow()),
               onUndo,
             )}
           />

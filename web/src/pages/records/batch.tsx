@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ChangesInLine, differences } from '../../parts/diff.tsx'
 import { patchOf } from '../../parts/form.tsx'
 import { counted, titleOf } from '../../parts/record-types.ts'
-import { HOUR, startOfDay, Text } from '../../parts/text.tsx'
+import { HOUR, startOfDay, Text, timeNow } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import type { Linked } from './load.ts'
 
@@ -69,7 +69,7 @@ const local = (ms: number) =>
   new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 
 export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
-  const [since, setSince] = useState(() => local(Date.now() - HOUR))
+  const [since, setSince] = useState(() => local(timeNow() - HOUR))
   const ids = rows.map(({ id }) => id)
   const body = {
     as_of: new Date(since || 0).toISOString(),
@@ -106,12 +106,12 @@ export function UndoSince({ base, type, rows, onClose, onDone }: ActProps) {
           <input
             type="datetime-local"
             value={since}
-            max={local(Date.now())}
+            max={local(timeNow())}
             onChange={({ target }) => setSince(target.value)}
           />
         </label>
-        <Button label={words.records.moments.hour} onClick={() => setSince(local(Date.now() - HOUR))} />
-        <Button label={words.records.moments.today} onClick={() => setSince(local(startOfDay(Date.now())))} />
+        <Button label={words.records.moments.hour} onClick={() => setSince(local(timeNow() - HOUR))} />
+        <Button label={words.records.moments.today} onClick={() => setSince(local(startOfDay(timeNow())))} />
       </div>
       {pendingOf(then, 4) ?? (
         <ul className="pairs">

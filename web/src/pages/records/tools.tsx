@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { itemsOf, Menu } from '../../parts/menu.tsx'
 import { fieldsOf, searchOf, stateField } from '../../parts/record-types.ts'
-import { DAY, fieldName, HOUR, shortTime, startOfDay, Text } from '../../parts/text.tsx'
+import { DAY, fieldName, HOUR, shortTime, startOfDay, Text, timeNow } from '../../parts/text.tsx'
 import { words } from '../../words.ts'
 import { columnNames, shownColumns } from './columns.tsx'
 import { useLinks } from './list.tsx'
@@ -65,10 +65,10 @@ export function Tools({ of: { base, type, search, sort, change } }: { of: Listin
 }
 
 export function AsOf({ of: { asOf, change } }: { of: Listing }) {
-  const today = startOfDay(Date.now())
+  const today = startOfDay(timeNow())
   const { asOfNow, moments: at } = words.records
   const moments = [
-    [Date.now() - HOUR, at.hour],
+    [timeNow() - HOUR, at.hour],
     [today, at.today],
     [today - DAY, at.yesterday],
     [today - 7 * DAY, at.week],
