@@ -52,11 +52,7 @@ export const deleteRecords: WorkOnType = async (undoing, type, steps) => {
 }
 
 /** Sets records back to versions of them, which their schema must accept. */
-export async function setBack(
-  undoing: Within,
-  type: CompiledType,
-  steps: readonly Step[],
-): Promise<Obstacle[]> {
+export const setBack: WorkOnType = async (undoing, type, steps) => {
   const { scope } = undoing
   const valid: boolean[] = []
   const states = await statesOf(undoing, type, steps)
