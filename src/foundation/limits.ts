@@ -574,4 +574,6 @@ export const LIMITS = {
   rewrappedRows: 200,
   /** Tool name aliases (earlier names that stay callable) of one endpoint or toolset. */
   formerNames: 100,
+  /** Paths of a field that was renamed, its present one included. A kept filter reads it under each. */
+  formerPaths: 100,
 } as const

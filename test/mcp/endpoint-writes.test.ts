@@ -1,7 +1,7 @@
 // @module-tag full
 /** What an endpoint lets a limited agent write: out of its filter, and by actions with rights of their own. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { expectFailure, expectFault, succeed } from '../support/answers.ts'
+import { expectFailure, expectFault, succeed, times } from '../support/answers.ts'
 import { callTool, rpc } from '../support/mcp.ts'
 import type { Body } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
@@ -158,6 +158,25 @@ describe('A filter of an endpoint', () => {
     const { data } = (await tool('history_item', { id: 'open' })).body
     expect(data.map(({ version }: Body) => version)).toEqual([2])
   })
+})
+
+test('A filter on a field with more former names than can be read lets nothing pass', async () => {
+  const names = times(50, (n) => `former${n}`)
+  const nested = (levels: number): object =>
+    levels === 0 ? {} : { properties: { deep: { ...nested(levels - 1), 'x-former-names': names } } }
+  const type = await world.newType({ json_schema: nested(6) })
+  await put(`records/${type}/plain`, { data: {} })
+  const seenBy = async (filter: object) => {
+    const tools = [{ record_type: type, operations: ['list'], name_override: 'list_item', filter }]
+    succeed(await world.call('PUT', `/v1/crm/endpoints/${type}`, { tools }))
+    const { tool } = at(type, (await grantOn(type)).token)
+    return (await tool('list_item', {})).body.data.map(({ id }: Body) => id)
+  }
+  const filter = { field: `data.${times(6, () => 'deep').join('.')}`, op: 'is_null' }
+  await put(`endpoints/${type}`, { tools: [] })
+  expect(await seenBy({ field: 'data.deep', op: 'is_null' })).toEqual(['plain'])
+  expect(await seenBy(filter)).toEqual([])
+  expect(await seenBy({ not: { ...filter, op: 'is_not_null' } })).toEqual([])
 })
 
 describe('A filter for writes', () => {

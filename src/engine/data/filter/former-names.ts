@@ -18,10 +18,13 @@ export function underAllNames<C extends string>(
   if (field.kind !== 'data') return filter
   const now = { ...filter, field: { ...field, path: currentPath(schema, field.path) } }
   const former = formerPaths(schema, field.path)
-  if (former.length === 0) return now
+  if (former?.length === 0) return now
   const [all, any, without] = isNegated
     ? (['or', 'and', 'is_not_null'] as const)
     : (['and', 'or', 'is_null'] as const)
+  // Under more names than can be read, nothing passes.
+  if (!former)
+    return { ...filter, field: { kind: 'column', column: 'id' as C }, op: without, value: undefined }
   const under = former.map((path): Filter<C> => {
     const condition = { ...filter, field: { ...field, path } }
     return { kind: any, of: [{ ...condition, op: without, value: undefined }, condition] }

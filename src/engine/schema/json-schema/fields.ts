@@ -104,11 +104,15 @@ function namesAlong(schema: unknown, path: Path): Path[] {
 export const currentPath = (schema: unknown, path: Path): Path =>
   namesAlong(schema, path).map(([now]) => now as Path[number])
 
-/** The paths that the field at a path had before its properties were renamed. */
-export const formerPaths = (schema: unknown, path: Path): Path[] =>
-  namesAlong(schema, path)
-    .reduce<Path[]>((paths, names) => names.flatMap((name) => paths.map((at) => [...at, name])), [[]])
-    .slice(1)
+/** The paths that the field at a path had before its properties were renamed; null for more than `LIMITS.formerPaths`. */
+export function formerPaths(schema: unknown, path: Path): Path[] | null {
+  let paths: Path[] = [[]]
+  for (const names of namesAlong(schema, path)) {
+    if (paths.length * names.length > LIMITS.formerPaths) return null
+    paths = names.flatMap((name) => paths.map((at) => [...at, name]))
+  }
+  return paths.slice(1)
+}
 
 /** Path steps: a property, an array index, or null for any element. */
 type Path = readonly (string | number | null)[]
