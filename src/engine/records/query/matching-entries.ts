@@ -100,7 +100,7 @@ function matchingChanges(
   const entries = recordsWithPrevious({ base: parameters.add(baseId), seqs: parameters.add(seqs) })
   // The fields were checked when the trigger was stored. A type that has changed since has null in their place.
   const compiled = conditions.map((condition) => {
-    const named = namedFilter(underAllNames(condition, type.jsonSchema))
+    const named = namedFilter(underAllNames(condition, type.jsonSchema, true))
     return `(${compileFilter(named, operands)})`
   })
   const ofType = `r.record_type = ${parameters.add(recordType)}`
