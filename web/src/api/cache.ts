@@ -1,5 +1,5 @@
 /** What was read. */
-import { QueryCache, QueryClient } from '@tanstack/react-query'
+import { type Query, QueryCache, QueryClient } from '@tanstack/react-query'
 import { isAway } from './failure.ts'
 
 export const queryClient = new QueryClient({
@@ -30,8 +30,10 @@ async function untilBack(): Promise<void> {
   look = undefined
 }
 
-/** What is in sight and got no answer is read when there is one. */
+const waits = ({ state }: Query) => isAway(state.error)
+
+/** What is in sight and got no answer is read when there is one, once for all reads that wait for it. */
 async function readAgain(): Promise<void> {
   await back()
-  await queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => isAway(state.error) })
+  await queryClient.refetchQueries({ type: 'active', predicate: waits }, { cancelRefetch: false })
 }

@@ -13,21 +13,16 @@ export const FIRST = 3
 export function usePlaces(base: string): readonly Place[] {
   const ofAll = useMay(base, '*', 'read')
   const ofAny = useMay(base, undefined, 'read')
+  const { nav } = words
   const places = [
-    { may: ofAny, key: 'a', icon: 'activity', name: words.nav.activity, address: to.activity(base) },
-    { may: ofAll, key: 'v', icon: 'review', name: words.nav.review, address: to.review(base) },
-    { may: true, key: 't', icon: 'agents', name: words.nav.agents, address: to.agents(base) },
-    { may: ofAll, key: 'f', icon: 'files', name: words.nav.files, address: to.files(base) },
-    { may: ofAll, key: 'u', icon: 'automation', name: words.nav.automation, address: to.automation(base) },
-    {
-      may: ofAny,
-      key: 'e',
-      icon: 'environments',
-      name: words.nav.environments,
-      address: to.environments(base),
-    },
-    { may: ofAny, key: 'y', icon: 'types', name: words.nav.types, address: to.types(base) },
-    { may: ofAny, key: 'q', icon: 'ask', name: words.nav.ask, address: to.ask(base) },
+    { may: ofAny, key: 'a', icon: 'activity', name: nav.activity, address: to.activity(base) },
+    { may: ofAll, key: 'v', icon: 'review', name: nav.review, address: to.review(base) },
+    { may: true, key: 't', icon: 'agents', name: nav.agents, address: to.agents(base) },
+    { may: ofAll, key: 'f', icon: 'files', name: nav.files, address: to.files(base) },
+    { may: ofAll, key: 'u', icon: 'automation', name: nav.automation, address: to.automation(base) },
+    { may: ofAny, key: 'e', icon: 'environments', name: nav.environments, address: to.environments(base) },
+    { may: ofAny, key: 'y', icon: 'types', name: nav.types, address: to.types(base) },
+    { may: ofAny, key: 'q', icon: 'ask', name: nav.ask, address: to.ask(base) },
   ] as const
   return places.filter(({ may }) => may)
 }
