@@ -205,6 +205,7 @@ asMara('a row that is open stays so, with its focus, while its author goes on', 
   const time = row.getByRole('button', { name: 'Details' })
   await time.click()
   await visitor.sees(/^request /, row)
+  await visitor.sees('zoe', row)
   const opened = await row.locator('.feed-open').textContent()
   const words = await row.locator('.feed-what').textContent()
   await change('T-1105', { owner: 'zoe' })
