@@ -75,7 +75,8 @@ inBrowser(
     const { id } = succeed(await as(token)('GET', '/v1/tokens/self'))
     const { page, faults, close } = await explorer.open('Mara Lindqvist', `/agents/${id}`)
     const visitor = new Visitor(page)
-    await visitor.click('button', 'Pause')
+    // Not that of the stream, which says "paused" until it is there.
+    await page.locator('.panel').getByRole('button', { name: 'Pause' }).click()
     await visitor.sees('reply-agent is paused. It reads, and writes nothing.')
     await visitor.sees('Mara Lindqvist paused it.')
     const refused = await as(token)('PATCH', '/v1/desk/records/ticket/T-1004', { data: {} })
